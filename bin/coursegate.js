@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Plain JavaScript on purpose: an older Node must be able to read it far enough to say what it needs.
+import './compile-cache.js';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

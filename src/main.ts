@@ -1,5 +1,6 @@
-import { keepCompiledCode } from './commands/compile-cache.ts';
-
 // First, because it has no effect on what is loaded already.
-keepCompiledCode();
+import '../bin/compile-cache.js';
+import { limitHeap } from './commands/heap-limits.ts';
+
+limitHeap();
 void import('./commands/program.ts').then(({ runProgram }) => runProgram());

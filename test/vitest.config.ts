@@ -1,10 +1,11 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { failedFilesReporter } from './support/failed-files.ts';
 import { skippedReporter } from './support/skipped.ts';
 
 /** Files that are short and take long, because what they run is elsewhere, in the order in which they start. */
 const LONG = [
-  /\/test\/(?:packaging|image|clients|integrations|site|soak)\//,
+  /\/test\/(?:packaging|image|clients|integrations|model|site|soak)\//,
   /\/test\/faults\/|\/with-undici\.test\.ts$/,
 ];
 
@@ -25,13 +26,17 @@ function turn({ moduleId, project }: TestSpecification): number {
 const ROOT = new URL('..', import.meta.url).pathname;
 
 /**
- * What installs or builds other people's packages, runs whole frameworks, or breaks processes and disks for minutes:
- * `npm run test:all`. Everything else is `npm test`.
+ * What installs or builds other people's packages, runs whole frameworks, searches a model, or breaks processes and disks
+ * for minutes: `npm run test:all`. Everything else is `npm test`.
  */
 const SLOW = [
-  'test/{clients,faults,helm,image,integrations,packaging,site,soak}/**/*.test.ts',
+  'test/{clients,faults,helm,image,integrations,model,packaging,site,soak}/**/*.test.ts',
+  // Minutes on both cores.
+  'test/simulation/schedules.test.ts',
   // Installs the libraries of test/clients in three languages.
   'test/docs/programs.test.ts',
+  // Starts the simulation once for each planted bug.
+  'test/simulation/planted-bugs-found.test.ts',
 ];
 const ALL = 'test/**/*.test.ts';
 
@@ -75,7 +80,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', skippedReporter((text) => void process.stdout.write(text))],
+    reporters: ['default', skippedReporter((text) => void process.stdout.write(text)), failedFilesReporter],
     // When a test hangs, not when it is slow: two workers share the machine with browsers, databases and whole frameworks.
     testTimeout: 60_000,
     hookTimeout: 90_000,

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { SEMI_SPACE } from '../../src/commands/heap-limits.ts';
 import { filesBelow, ROOT } from '../files.ts';
 
 const run = promisify(execFile);
@@ -14,6 +15,7 @@ const MAIN = 'lib/coursegate.cjs';
 const NODE_OPTIONS = [
   // Besides Node's own list of authorities. A program of the system is expected to trust what the system trusts.
   '--use-system-ca',
+  SEMI_SPACE,
 ];
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { describeBundle } from '../describe-bundle.ts';
 import { copyFiles, filesBelow, filesBesideCode, ROOT, threads } from '../files.ts';
-import { REQUIRE_ASSET } from './require-asset.ts';
+import { chunkText, LOAD_CHUNK } from './load-chunk.ts';
 
 /** The folders that the code reads, as they are in a clone. */
 const FOLDERS = ['config', 'schema', 'integrations'];
@@ -74,12 +74,17 @@ async function bundle(input: Readonly<Record<string, string>>, dir: string, code
     chunkFileNames: '[name].cjs',
     format: 'cjs',
     codeSplitting,
+    // Code of node:vm cannot import.
+    dynamicImportInCjs: false,
     comments: false,
+    // With one character beyond Latin-1, V8 keeps two bytes for each of the file.
+    charset: 'ascii',
     // Only white space: `compress` has changed what the store's commit returns, and names are needed in stack traces.
     minify: { compress: false, mangle: false, codegen: true },
-    banner: ({ isEntry }) => (isEntry && codeSplitting ? REQUIRE_ASSET : '') + MODULE_URL,
+    banner: ({ isEntry }) => (isEntry && codeSplitting ? LOAD_CHUNK : '') + MODULE_URL,
   });
   await build.close();
   const chunks = output.filter((one) => one.type === 'chunk');
+  for (const { fileName, isEntry, code } of chunks) if (!isEntry) writeFileSync(join(dir, fileName), chunkText(code));
   return chunks.flatMap(({ modules }) => Object.keys(modules).filter((id) => (modules[id]?.renderedLength ?? 0) > 0));
 }

@@ -13,28 +13,21 @@ import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { AccountOptions } from './account-options.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { AccountOperation } from './connect/operation.ts';
-import { type CostOf, costError, costMeter } from './cost.ts';
-import { type CheckDocument, type CheckedDocument, documentChecker } from './documents.ts';
+import { costError, costMeter } from './cost.ts';
+import { type CheckedDocument, documentChecker } from './documents.ts';
 import { formatError, maskResult } from './errors.ts';
 import { failedField } from './failed-field.ts';
 import type { OperationData, PreparedOperation } from './prepared-operation.ts';
 import type { GraphqlRequest } from './request.ts';
-import { type AccountSchema, buildAccountSchema } from './schema.ts';
+import { buildAccountSchema } from './schema.ts';
 import { scopesMissingForMutation } from './scopes.ts';
-import { readTrustedDocuments, type TrustedDocuments } from './trusted-documents.ts';
+import { readTrustedDocuments } from './trusted-documents.ts';
 
 /** What all operations of one configuration share. */
-export interface Operations extends AccountSchema {
-  readonly options: AccountOptions;
-  readonly check: CheckDocument;
-  readonly costOf: CostOf;
-  readonly trusted: TrustedDocuments | undefined;
-  /** The value of $config. */
-  readonly config: Readonly<Record<string, unknown>>;
-}
+export type Operations = ReturnType<typeof createOperations>;
 
 /** @throws {MappingError} with all mistakes in the contract and the mapping files, or in the trusted documents */
-export function createOperations(options: AccountOptions): Operations {
+export function createOperations(options: AccountOptions) {
   const { config, limits, introspection, documents } = options;
   const account = buildAccountSchema(options.schema, options.mappings, {
     ...options,
@@ -44,7 +37,8 @@ export function createOperations(options: AccountOptions): Operations {
   const mistakes = new Mistakes();
   const trusted = documents && readTrustedDocuments(documents.file, check, mistakes);
   mistakes.throwIfAny();
-  const values = { ...config.open, ...config.secret };
+  /** The value of $config. */
+  const values: Readonly<Record<string, unknown>> = { ...config.open, ...config.secret };
   return { ...account, options, check, trusted, config: values, costOf: costMeter(account, limits.pageSize) };
 }
 

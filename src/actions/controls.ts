@@ -1,7 +1,7 @@
 import type { AccountControl, CommandedBy } from '../authorization-server/administration/account-control.ts';
 import type { KeyControl } from '../authorization-server/administration/key-control.ts';
 import type { Audit } from '../operations/audit.ts';
-import type { Reseal } from '../storage/seal.ts';
+import type { Reseal } from '../storage/reseal.ts';
 
 /** The parts of the gate that lookups and actions use. Every method throws GatewayError `store_unavailable`. */
 export interface Controls {

@@ -79,6 +79,9 @@ export function answerReplay(store: Store, clock: Clock, window: number, tokens:
       unit.amend(REFRESH_TOKEN, issued.family, (entry) => withAnswer(entry, answer));
     },
 
+    /** To be called when a token request failed and its app has to repeat it. */
+    failed: watch.failed,
+
     async recall(presented: CodeOrRefreshToken): Promise<Recalled> {
       const kept = await keptFor(presented);
       if (kept === undefined) return { kind: 'unknown' };

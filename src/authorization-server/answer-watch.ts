@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { outsideRequests } from '../http/current-request.ts';
 import { type Clock, jsonEntry, readJson, type Store, unixSeconds } from '../storage/store.ts';
 
 /**
@@ -26,8 +27,8 @@ export function answerKept(window: number): number {
  * and could write to the store, until its end. The process then records this in the store, in one write for all answers
  * of a quarter of the window. A window without such a record is not over, for any replica and after any restart.
  *
- * When a write fails, the windows that were open stay open, until one window after the store can be written again:
- * clients retry then.
+ * When a write or a token request fails, the windows that were open stay open, until one window after the store can be
+ * written again: clients retry then.
  * @param window - in milliseconds, more than 0
  */
 export function answerWatch(store: Store, clock: Clock, window: number) {
@@ -63,15 +64,13 @@ export function answerWatch(store: Store, clock: Clock, window: number) {
   const waitForNext = (): void => {
     const [next] = openUntil === Number.POSITIVE_INFINITY ? [clock() + step] : ends;
     if (timer !== undefined || next === undefined) return;
-    timer = setTimeout(
-      () =>
-        void write().finally(() => {
-          timer = undefined;
-          waitForNext();
-        }),
-      // Bounded, in case the clock is set back.
-      Math.min(window + step, Math.max(0, next - clock())),
-    ).unref();
+    const due = () =>
+      void write().finally(() => {
+        timer = undefined;
+        waitForNext();
+      });
+    // Bounded, in case the clock is set back.
+    timer = outsideRequests(() => setTimeout(due, Math.min(window + step, Math.max(0, next - clock()))).unref());
   };
 
   return {
@@ -82,6 +81,13 @@ export function answerWatch(store: Store, clock: Clock, window: number) {
     answered(): void {
       const end = endOfWindow();
       if (ends.at(-1) !== end) ends.push(end);
+      waitForNext();
+    },
+
+    /** To be called when a token request failed: it may have repeated one whose answer was lost. */
+    failed(): void {
+      if (window === 0) return;
+      openUntil = Number.POSITIVE_INFINITY;
       waitForNext();
     },
 

@@ -2,7 +2,6 @@
  * The authorization server: OAuth endpoints, consent interactions and in-process introspection, built on oidc-provider.
  * Subfolders hold the steps of an interaction, the pages, the rules for requests and clients, and administration.
  */
-import type Provider from 'oidc-provider';
 import { formatScope } from '../oauth/scope.ts';
 import { deriveKey, deriveKeys, type Secrets } from '../storage/seal.ts';
 import { createAccountControl } from './administration/account-control.ts';
@@ -59,14 +58,6 @@ export interface AuthorizationServerOptions
 }
 
 export type AuthorizationServer = ReturnType<typeof createAuthorizationServer>;
-
-/** A provider with the keys that it signs with, and everything attached to it. */
-interface Running {
-  /** The version of the keys. */
-  readonly version: string;
-  readonly provider: Provider;
-  readonly callback: ReturnType<Provider['callback']>;
-}
 
 type ProviderParts = Omit<ProviderOptions, 'keys'> &
   Pick<InteractionParts, 'grants' | 'connector' | 'store' | 'audit' | 'outbox'> &
@@ -165,7 +156,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
   };
 }
 
-function startProvider(parts: ProviderParts, keyring: Keyring): Running {
+/** Makes a provider for the current keys, with everything attached to it. */
+function startProvider(parts: ProviderParts, keyring: Keyring) {
   const provider = createProvider({ ...parts, keys: keyring.privateKeys() });
   // The outermost first: each sees the answers as those after it have left them.
   errorRedirectRule(provider, parts);

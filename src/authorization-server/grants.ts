@@ -26,19 +26,7 @@ const MOST_LOOKED_AT = 1000;
 export type GrantsOf = { readonly member: string } | { readonly client: string };
 
 /** One active approval: a member has connected an app. */
-export interface StandingGrant {
-  readonly id: string;
-  /** The member, as `sub` in the tokens. */
-  readonly member: string;
-  readonly clientId: string;
-  /** The granted scopes. */
-  readonly scopes: readonly string[];
-  /** The resources it is valid for (RFC 8707). */
-  readonly resources: readonly string[];
-  /** Unix seconds. */
-  readonly grantedAt: number;
-  readonly expiresAt: number | undefined;
-}
+export type StandingGrant = Readonly<ReturnType<typeof toGrant>>;
 
 /**
  * Every approval in the store, for the member's list of connected apps and for the operator. Every method throws
@@ -119,13 +107,16 @@ export function storedGrants(
 
     async held(member, clientId) {
       const given = (await find({ member }, MOST_LOOKED_AT)).filter((grant) => grant.clientId === clientId);
-      const unredeemed = await unredeemedAmong(store, given);
-      const grants = given.filter(({ id }) => !unredeemed.has(id));
-      if (grants.length === 0) return undefined;
-      return {
-        scopes: new Set(grants.flatMap(({ scopes }) => scopes)),
-        since: Math.max(...grants.map(({ grantedAt }) => grantedAt)),
-      };
+      const held = new Set<string>();
+      let since: number | undefined;
+      for (const { id, scopes, grantedAt } of given.toSorted((a, b) => b.grantedAt - a.grantedAt)) {
+        // Of an app that connects again and again, only the last grant has to be looked at.
+        if (since !== undefined && scopes.every((scope) => held.has(scope))) continue;
+        if ((await unredeemedAmong(store, [{ id }])).has(id)) continue;
+        since ??= grantedAt;
+        for (const scope of scopes) held.add(scope);
+      }
+      return since === undefined ? undefined : { scopes: held, since };
     },
 
     async isActive(id) {
@@ -198,7 +189,7 @@ function isOf({ member, clientId }: StandingGrant, of: GrantsOf): boolean {
   return 'member' in of ? member === of.member : clientId === of.client;
 }
 
-export function toGrant({ payload, expiresAt }: Entry): StandingGrant {
+export function toGrant({ payload, expiresAt }: Entry) {
   const { jti, accountId, clientId, iat, openid, resources } = JSON.parse(payload) as {
     jti: string;
     accountId: string;
@@ -209,10 +200,13 @@ export function toGrant({ payload, expiresAt }: Entry): StandingGrant {
   };
   return {
     id: jti,
+    /** The member, as `sub` in the tokens. */
     member: accountId,
     clientId,
-    scopes: (openid?.scope ?? '').split(' ').filter((token) => token !== ''),
-    resources: Object.keys(resources ?? {}),
+    scopes: (openid?.scope ?? '').split(' ').filter((token) => token !== '') as readonly string[],
+    /** The resources it is valid for (RFC 8707). */
+    resources: Object.keys(resources ?? {}) as readonly string[],
+    /** Unix seconds, as `expiresAt`. */
     grantedAt: iat,
     expiresAt,
   };

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 import { byAlgorithm, type KeyGeneration, openGenerations, stored, TRIES, write } from './key-generations.ts';
-import { ALGORITHMS, createKey, importKey, type JWK, type PrivateJwk, publicJwk } from './signing-key.ts';
+import { ALGORITHMS, createKey, importKey, type PrivateJwk, publicJwk } from './signing-key.ts';
 import { storedKey } from './stored-key.ts';
 
 /**
@@ -13,17 +13,6 @@ const VERIFIES = 86_400;
 
 /** Seconds that others may cache the key set. A key published for less than that may still be unknown to verifiers. */
 const REMEMBERED = 3600;
-
-/** The public description of a key. Times are Unix seconds. */
-interface KeyDescription {
-  readonly kid: string;
-  readonly state: 'signing' | 'next' | 'verifying';
-  /** When it entered this state. */
-  readonly since: number;
-  /** When it leaves this state, if known. */
-  readonly until: number | undefined;
-  readonly publicKey: JWK;
-}
 
 export type Keyring = Awaited<ReturnType<typeof openKeyring>>;
 
@@ -168,6 +157,7 @@ async function movedAt(now: number, from: KeyGeneration): Promise<KeyGeneration>
   };
 }
 
-function describe(key: PrivateJwk, state: KeyDescription['state'], since: number, until: number): KeyDescription {
+/** The public description of a key, which is in this state from `since` until `until`, in Unix seconds. */
+function describe(key: PrivateJwk, state: 'signing' | 'next' | 'verifying', since: number, until: number) {
   return { kid: key.kid, publicKey: publicJwk(key), state, since, until };
 }

@@ -8,6 +8,14 @@ import { currentUnitOfWork } from './unit-of-work.ts';
 const OLD = /^[\w-]{43}$/;
 
 /**
+ * Milliseconds after which a record is read again before it is updated. Meanwhile, as while the backend is asked about the
+ * member, a store may have failed over and lost writes. Then the record may have the revision that was read, with another token.
+ */
+const FRESH = 100;
+/** A revision that no entry has. */
+const NEVER = 0;
+
+/**
  * oidc-provider's adapter for refresh tokens.
  * @param entries - the adapter for models whose instances have an entry each
  */
@@ -21,7 +29,10 @@ export function refreshTokenAdapter(store: Store, tokens: RefreshTokens, entries
       if (token === undefined) throw new Error('a refresh token was issued in another form');
       const entry = familyEntry(token, value, payload);
       const unit = currentUnitOfWork();
-      const revision = unit?.presented?.family === token.family ? unit.presented.revision : undefined;
+      const read = unit?.presented?.family === token.family ? unit.presented : undefined;
+      const isOld = read !== undefined && performance.now() - read.since > FRESH;
+      const isOther = isOld && (await store.get(REFRESH_TOKEN, token.family))?.payload !== read.record;
+      const revision = isOther ? NEVER : read?.revision;
       const mutation: Mutation = revision === undefined ? { op: 'create', entry } : { op: 'update', entry, revision };
       if (unit === undefined) await store.commit([mutation]);
       else unit.add(mutation);
@@ -31,11 +42,13 @@ export function refreshTokenAdapter(store: Store, tokens: RefreshTokens, entries
     async find(value) {
       if (OLD.test(value)) return entries.find(value);
       const token = tokens.read(value);
+      const since = performance.now();
       const entry = token && (await store.get(REFRESH_TOKEN, token.family));
       if (token === undefined || entry === undefined) return undefined;
       const { kind, payload } = findInFamily(entry, value, token);
       const unit = currentUnitOfWork();
-      if (unit !== undefined) unit.presented = { kind, family: token.family, revision: entry.revision, payload };
+      const { revision, payload: record } = entry;
+      if (unit !== undefined) unit.presented = { kind, family: token.family, revision, record, since, payload };
       // It gives nothing, but its app may always end the connection with it.
       if (kind === 'ahead' && Provider.ctx?.oidc.route !== 'revocation') return undefined;
       // In a unit of work, a used token proceeds as one that is not: its transaction decides.

@@ -58,8 +58,18 @@ const AHEAD =
 export function tokenTransaction(
   provider: Provider,
   { store, audit, outbox }: Pick<InteractionParts, 'store' | 'audit' | 'outbox'>,
-  uses: Readonly<Record<GrantType, Uses>>,
+  uses: Readonly<Record<GrantType, Uses> & { refresh_token: { failed(): void } }>,
 ): void {
+  // An app repeats a refresh that failed, and may succeed only after the window of the answer that it lost.
+  provider.use(async (ctx, next) => {
+    let status = 500;
+    try {
+      await next();
+      ({ status } = ctx);
+    } finally {
+      if (ctx.path === ENDPOINTS.token && status >= 500) uses.refresh_token.failed();
+    }
+  });
   provider.on('grant.revoked', (ctx, grantId) => {
     ctx.state.revokedGrant = grantId;
   });
@@ -140,7 +150,9 @@ export function tokenTransaction(
       return;
     }
     // An old copy was presented, so everything issued from it must end (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2).
-    const reused = recalled.kind === 'reused' || (recalled.kind === 'unknown' && unit.usedBefore);
+    const isCopy = recalled.kind === 'reused' || (recalled.kind === 'unknown' && unit.usedBefore);
+    // If someone has ended the connection since the token was read, what is known of its use is gone, and nothing is left to end.
+    const reused = isCopy && (await store.get('Grant', presented.grantId)) !== undefined;
     if (reused) {
       await removingAtOnce(
         store,

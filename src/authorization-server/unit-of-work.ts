@@ -21,7 +21,17 @@ export class UnitOfWork {
   usedBefore = false;
   /** The refresh token that the request presented, as it was found in the record of its family. */
   presented:
-    | { kind: Found['kind']; family: string /** Of the record. */; revision: number; payload: AdapterPayload }
+    | {
+        readonly kind: Found['kind'];
+        readonly family: string;
+        /** Of the record. */
+        readonly revision: number;
+        /** As it was read. */
+        readonly record: string;
+        /** When that began, from `performance.now()`. */
+        readonly since: number;
+        readonly payload: AdapterPayload;
+      }
     | undefined;
   readonly #removals: Mutation[] = [];
   readonly #afterRemoval = new Set<() => unknown>();

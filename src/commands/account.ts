@@ -7,18 +7,12 @@ interface SchemaFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  const schemas = (name: string, act: (flags: SchemaFlags) => Promise<void>) =>
-    subcommand(command, name)
-      .requiredOption('--config <file>', 'the configuration file')
-      .option('--upstream <name>', 'only this upstream')
-      .action(act);
-
-  schemas('pull', async ({ config, upstream }) => {
+  subcommand(command, 'pull').action(async ({ config, upstream }: SchemaFlags) => {
     const { pullSchemas } = await import('../account/remote/recording.ts');
     for (const line of await pullSchemas(await readConfig(config, terminal), upstream)) terminal.say(line);
   });
 
-  schemas('diff', async ({ config, upstream }) => {
+  subcommand(command, 'diff').action(async ({ config, upstream }: SchemaFlags) => {
     const { compareSchemas } = await import('../account/remote/recording.ts');
     const lines = await compareSchemas(await readConfig(config, terminal), upstream);
     for (const line of lines) terminal.say(line);

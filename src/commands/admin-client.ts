@@ -30,24 +30,14 @@ export interface AdminAnswer {
 }
 
 /** The admin listener of a running gate. */
-export interface AdminClient {
-  readonly address: string;
-  /** The secret of `admin.hmac`, if the configuration was given and has one. */
-  readonly secret: string | undefined;
-  /** Sends an unsigned GET. Throws CommandFailure when nothing answers. */
-  ask(path: string, accept?: string): Promise<AdminAnswer>;
-  /** The failure for an answer that no gate gives. */
-  noGate(answer: AdminAnswer): CommandFailure;
-  /** Sends a signed command and returns the JSON response. Throws CommandFailure if it is refused or no gate answers. */
-  command<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T>;
-}
+export type AdminClient = Awaited<ReturnType<typeof adminClient>>;
 
 /** Milliseconds. Ample for a gate on the same machine: long work is requested page by page. */
 const PATIENCE = 30_000;
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
 /** Throws CommandFailure for unusable flags, and ConfigError when the configuration file is invalid. */
-export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'environment'>): Promise<AdminClient> {
+export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'environment'>) {
   const { config: file, admin } = flags;
   if (file === undefined && admin === undefined) {
     throw misused('Specify the gate: --config with its configuration file, or --admin with its admin address.');
@@ -84,10 +74,14 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
 
   return {
     address,
+    /** The secret of `admin.hmac`, if the configuration was given and has one. */
     secret,
-    ask: (path, accept = '*/*') => send('GET', path, { accept }),
-    noGate: (answer) => notAGate(address, answer),
-    async command(method, path, given) {
+    /** Sends an unsigned GET. Throws CommandFailure when nothing answers. */
+    ask: (path: string, accept = '*/*'): Promise<AdminAnswer> => send('GET', path, { accept }),
+    /** The failure for an answer that no gate gives. */
+    noGate: (answer: AdminAnswer) => notAGate(address, answer),
+    /** Sends a signed command and returns the JSON response. Throws CommandFailure if it is refused or no gate answers. */
+    async command<T>(method: 'GET' | 'POST', path: string, given?: object): Promise<T> {
       const body = Buffer.from(given === undefined ? '' : JSON.stringify(given));
       const { signCommand, SIGNATURE_FIELD } = await import('../authorization-server/administration/signature.ts');
       const { pathname, search } = new URL(address + path);
@@ -98,7 +92,7 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
       };
       const answer = await send(method, path, fields, body);
       const reply = answer.status === 200 ? asJson(answer.text) : undefined;
-      if (reply !== undefined) return reply as never;
+      if (reply !== undefined) return reply as T;
       throw answer.status === 200 || isForeign(answer) ? notAGate(address, answer) : refusal(answer, address, file);
     },
   };

@@ -1,20 +1,16 @@
 import { type Define, readConfig } from './command.ts';
 
 export const define: Define = (command, terminal) => {
-  command
-    .requiredOption('--config <file>', 'the configuration file')
-    .requiredOption('--to <file>', 'the file to create; an existing file is never overwritten')
-    .action(async ({ config: file, to }: { config: string; to: string }) => {
-      const { backupStore } = await import('../storage/sqlite/backup.ts');
-      const { config, secret } = await readConfig(file, terminal);
-      const { waitFor } = await import('./progress.ts');
-      const shown = waitFor(terminal, `Copying the store to ${to}`);
-      const { from, beside } = await backupStore(config.store, to).finally(shown);
-      const kept =
-        secret === undefined && beside !== undefined ? beside : `the one that \`secret\` refers to in ${file}`;
-      terminal.say(terminal.paint(32, `Copied ${from} to ${to}.`));
-      terminal.say(
-        `The copy can be read only with its secret, which it does not contain: ${kept}. Store the two separately.`,
-      );
-    });
+  command.action(async ({ config: file, to }: { config: string; to: string }) => {
+    const { backupStore } = await import('../storage/sqlite/backup.ts');
+    const { config, secret } = await readConfig(file, terminal);
+    const { waitFor } = await import('./progress.ts');
+    const shown = waitFor(terminal, `Copying the store to ${to}`);
+    const { from, beside } = await backupStore(config.store, to).finally(shown);
+    const kept = secret === undefined && beside !== undefined ? beside : `the one that \`secret\` refers to in ${file}`;
+    terminal.say(terminal.paint(32, `Copied ${from} to ${to}.`));
+    terminal.say(
+      `The copy can be read only with its secret, which it does not contain: ${kept}. Store the two separately.`,
+    );
+  });
 };

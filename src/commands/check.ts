@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { CheckFormat, CheckReport } from '../config/problem-report.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
@@ -14,32 +13,24 @@ interface Flags {
 
 export const define: Define = (command, terminal) => {
   const { say, tell, end } = terminal;
-  command
-    .argument('<file>', 'the configuration file')
-    .addOption(
-      new Option('--format <format>', 'for people, for programs, or to annotate a pull request')
-        .choices(['text', 'json', 'github'])
-        .default('text'),
-    )
-    .option('--strict', 'exit 78 on warnings too', false)
-    .action(async (file: string, { format, strict }: Flags) => {
-      const { checkedGithub, checkedJson, warningLines } = await import('../config/problem-report.ts');
-      const { checked, thrown } = await check(file, terminal);
-      if (format === 'json') say(checkedJson(checked));
-      if (format === 'github') for (const line of checkedGithub(checked)) say(line);
-      if (format === 'text') {
-        if (thrown !== undefined) throw thrown;
-        for (const line of warningLines(checked.warnings)) tell(line);
-      }
-      const { summary, warnings } = checked;
-      if (format !== 'json' && summary !== undefined) {
-        const outcome = warnings.length === 0 ? 'valid' : `valid, with ${counted(warnings.length, 'warning')}`;
-        say(
-          `${file}: ${outcome}. ${counted(summary.routes, 'route')}, profile ${summary.profile}, origin ${summary.origin}`,
-        );
-      }
-      if (thrown !== undefined || (strict && warnings.length > 0)) end(EXIT.config);
-    });
+  command.action(async (file: string, { format, strict }: Flags) => {
+    const { checkedGithub, checkedJson, warningLines } = await import('../config/problem-report.ts');
+    const { checked, thrown } = await check(file, terminal);
+    if (format === 'json') say(checkedJson(checked));
+    if (format === 'github') for (const line of checkedGithub(checked)) say(line);
+    if (format === 'text') {
+      if (thrown !== undefined) throw thrown;
+      for (const line of warningLines(checked.warnings)) tell(line);
+    }
+    const { summary, warnings } = checked;
+    if (format !== 'json' && summary !== undefined) {
+      const outcome = warnings.length === 0 ? 'valid' : `valid, with ${counted(warnings.length, 'warning')}`;
+      say(
+        `${file}: ${outcome}. ${counted(summary.routes, 'route')}, profile ${summary.profile}, origin ${summary.origin}`,
+      );
+    }
+    if (thrown !== undefined || (strict && warnings.length > 0)) end(EXIT.config);
+  });
 };
 
 /** Runs every check that `serve` runs before it opens a port. Throws errors that are not configuration problems. */

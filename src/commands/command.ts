@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import texts from './commands.json' with { type: 'json' };
 import { EXIT, EXIT_MEANINGS, type ExitCode } from './exit-codes.ts';
@@ -13,12 +13,24 @@ export type Define = (command: Command, terminal: Terminal) => void;
 /** The first word of the command line with which completion scripts ask the program what can follow. */
 export const ASK = '__complete';
 
-/** What the help, the man page and the reference say of a command, besides its arguments and options. */
+/** An option that is not only a text. */
+interface OptionTexts {
+  readonly help: string;
+  readonly required?: boolean;
+  readonly default?: string;
+  readonly choices?: readonly string[];
+}
+
+/** What the help, the man page and the reference say of a command. */
 export interface CommandTexts {
   /** For the list of commands, in one line of 80 columns. */
   readonly summary?: string;
   /** By default, the summary. */
   readonly description?: string;
+  /** What each argument means, by how it is written: `<file>`, or `[key]` if it may be left out. */
+  readonly arguments?: Readonly<Record<string, string>>;
+  /** What each option means, by how it is written. One without a value is false by default. */
+  readonly options?: Readonly<Record<string, string | OptionTexts>>;
   /** They begin after the words of the command, or are a whole line of a shell. */
   readonly examples?: readonly string[];
   /** What exit codes mean for this command where that says more than EXIT_MEANINGS. */
@@ -28,14 +40,28 @@ export interface CommandTexts {
 const TEXTS: Readonly<Record<string, CommandTexts>> = texts;
 const TEXTS_OF = new WeakMap<Command, CommandTexts>();
 
-/** Adds a command with its texts: by default those in commands.json, under the words that name it. */
+/** Adds a command with its texts, arguments and options: by default those in commands.json, under the words that name it. */
 export function subcommand(parent: Command, name: string, given?: CommandTexts): Command {
   const command = parent.command(name);
   const said = given ?? TEXTS[wordsOf(command).slice(1).join(' ')] ?? {};
   const { summary = '', description = summary, examples } = said;
   TEXTS_OF.set(command, said);
   command.summary(summary).description(description);
+  for (const [form, help] of Object.entries(said.arguments ?? {})) command.argument(form, help);
+  for (const [flags, texts] of Object.entries(said.options ?? {})) command.addOption(optionOf(flags, texts));
   return examples === undefined ? command : command.addHelpText('after', () => helpAfter(command));
+}
+
+function optionOf(flags: string, texts: string | OptionTexts): Option {
+  const { help, required = false, default: usual, choices } = typeof texts === 'string' ? { help: texts } : texts;
+  const option = new Option(flags, help).makeOptionMandatory(required);
+  if (choices !== undefined) option.choices(choices);
+  return option.default(usual ?? (option.isBoolean() && !option.negate ? false : undefined));
+}
+
+/** Limits the values of an option to names that the program knows. */
+export function limitOption(command: Command, long: string, values: readonly string[]): void {
+  command.options.find((option) => option.long === long)?.choices(values);
 }
 
 /** The words that name a command, such as `coursegate keys rotate`. */

@@ -11,24 +11,19 @@ interface PrintFlags {
 
 export const define: Define = (command, terminal) => {
   const { say, print } = terminal;
-  subcommand(command, 'print')
-    .argument('[key]', 'only this block, such as limits')
-    .requiredOption('--config <file>', 'the configuration file')
-    .option('--origins', 'show where each value comes from', false)
-    .option('--json', 'print JSON', false)
-    .action(async (key: string | undefined, { config: file, origins, json }: PrintFlags) => {
-      const { effectiveConfig, toYaml } = await import('../config/effective.ts');
-      const { tree, origin } = effectiveConfig(await readConfig(file, terminal));
-      if (key !== undefined && tree[key] === undefined) {
-        throw new CommandFailure(`The configuration has no block "${key}". It has: ${Object.keys(tree).join(', ')}.`, {
-          code: EXIT.usage,
-          next: `coursegate config print --config ${shellWord(file)}`,
-        });
-      }
-      const shown = key === undefined ? tree : { [key]: tree[key] };
-      if (json) say(JSON.stringify(shown, undefined, 2));
-      else print(toYaml({ tree: shown, origin }, { origins }));
-    });
+  subcommand(command, 'print').action(async (key: string | undefined, { config: file, origins, json }: PrintFlags) => {
+    const { effectiveConfig, toYaml } = await import('../config/effective.ts');
+    const { tree, origin } = effectiveConfig(await readConfig(file, terminal));
+    if (key !== undefined && tree[key] === undefined) {
+      throw new CommandFailure(`The configuration has no block "${key}". It has: ${Object.keys(tree).join(', ')}.`, {
+        code: EXIT.usage,
+        next: `coursegate config print --config ${shellWord(file)}`,
+      });
+    }
+    const shown = key === undefined ? tree : { [key]: tree[key] };
+    if (json) say(JSON.stringify(shown, undefined, 2));
+    else print(toYaml({ tree: shown, origin }, { origins }));
+  });
 
   subcommand(command, 'schema').action(async () => {
     const { configJsonSchema } = await import('../config/json-schema.ts');

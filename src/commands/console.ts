@@ -7,18 +7,16 @@ import { gateOptions } from './operator.ts';
 const SIGN_IN = '/console/sign-in';
 
 export const define: Define = (command, terminal) => {
-  gateOptions(command)
-    .option('--no-browser', 'print the link instead of opening it')
-    .action(async ({ browser, ...flags }: GateFlags & { readonly browser: boolean }) => {
-      const { say, tell } = terminal;
-      const gate = await adminClient(flags, terminal);
-      const { url, advice } = await wayIn(gate);
-      say(url);
-      for (const line of advice) tell(line);
-      if (!browser) return;
-      const { openBrowser } = await import('../operator/connect/open-browser.ts');
-      openBrowser(url);
-    });
+  gateOptions(command).action(async ({ browser, ...flags }: GateFlags & { readonly browser: boolean }) => {
+    const { say, tell } = terminal;
+    const gate = await adminClient(flags, terminal);
+    const { url, advice } = await wayIn(gate);
+    say(url);
+    for (const line of advice) tell(line);
+    if (!browser) return;
+    const { openBrowser } = await import('../operator/connect/open-browser.ts');
+    openBrowser(url);
+  });
 };
 
 interface WayIn {

@@ -31,65 +31,38 @@ const WITH_GATEWAY = ['echo', 'echoServer', 'public', 'forbidden', 'token', 'aut
 
 export const define: Define = (command, terminal) => {
   gateOptions(
-    command.argument('[url]', 'the URL that you give to clients, such as https://school.example/mcp'),
+    command,
     'also, or instead of a URL: check the backend from the side of the gate with this configuration',
-  )
-    .option('--member <id>', 'with --config: the id of a member, for the checks that need one')
-    .option(
-      '--sign-in',
-      'with --config: sign in as a member in your browser, through the running gate, and check what that member gets',
-      false,
-    )
-    .option('--no-browser', 'with --sign-in: print the address to open instead of opening it')
-    .option(
-      '--register',
-      'also run the checks that register an app; registrations are deleted afterwards where possible',
-      false,
-    )
-    .option('--gateway <url>', 'instead: attack your own gateway at this address, to see what reaches the backend')
-    .option('--echo <path>', 'with --gateway: a protected path that the gateway routes to an echo server')
-    .option('--echo-server <address>', 'with --gateway: run the echo server, at this host and port, for the audit')
-    .option('--public <path>', 'with --gateway: an unprotected path that reaches the echo server (default /)')
-    .option('--forbidden <path>', 'with --gateway: a protected path that needs a scope which the token does not have')
-    .option(
-      '--token <token>',
-      'with --gateway: an access token that opens the echo path; better in the variable COURSEGATE_DOCTOR_TOKEN',
-    )
-    .option('--auth-down', 'with --gateway: the auth service is stopped; check only that nothing gets through', false)
-    .option('--only <ids>', 'only these checks or themes, separated by commas')
-    .option('--skip <ids>', 'all except these')
-    .option('--timeout <seconds>', 'limit for the whole run', '120')
-    .option('--json', 'print the findings as JSON', false)
-    .action(async (url: string | undefined, flags: DoctorFlags) => {
-      const { exitCode, toJson } = await import('../operator/doctor/report.ts');
-      const { toText } = await import('../operator/doctor/report-text.ts');
-      const { json } = flags;
-      const timeout = Number(flags.timeout);
-      if (!(timeout > 0 && timeout <= 3600)) throw misused('--timeout must be a number of seconds from 1 to 3600.');
-      const ids = (list: string | undefined) => list?.split(',').map((id) => id.trim()) ?? [];
-      const { progressOf } = await import('./progress.ts');
-      const progress = progressOf(terminal, 'Checking');
-      const audit: AuditOptions = {
-        only: ids(flags.only),
-        skip: ids(flags.skip),
-        timeout,
-        signal: terminal.interrupted(),
-        ...(json ? {} : { begin: (doing) => terminal.tell(`${doing} …`), progress: progress.at }),
-      };
-      const report = await run(url, flags, terminal, audit).finally(() => progress.done());
-      terminal.print(
-        json
-          ? `${JSON.stringify(toJson(report), undefined, 2)}\n`
-          : toText(report, { width: terminal.width, colour: terminal.colour() }),
-      );
-      const { nothing } = report;
-      if (nothing !== undefined && !json) {
-        const { origin } = new URL(report.url);
-        const next = nothing.elsewhere === undefined ? `init --upstream ${origin}` : `doctor ${nothing.elsewhere}`;
-        terminal.tell(`Try: ${programName()} ${next}`);
-      }
-      terminal.end(exitCode(report));
-    });
+  ).action(async (url: string | undefined, flags: DoctorFlags) => {
+    const { exitCode, toJson } = await import('../operator/doctor/report.ts');
+    const { toText } = await import('../operator/doctor/report-text.ts');
+    const { json } = flags;
+    const timeout = Number(flags.timeout);
+    if (!(timeout > 0 && timeout <= 3600)) throw misused('--timeout must be a number of seconds from 1 to 3600.');
+    const ids = (list: string | undefined) => list?.split(',').map((id) => id.trim()) ?? [];
+    const { progressOf } = await import('./progress.ts');
+    const progress = progressOf(terminal, 'Checking');
+    const audit: AuditOptions = {
+      only: ids(flags.only),
+      skip: ids(flags.skip),
+      timeout,
+      signal: terminal.interrupted(),
+      ...(json ? {} : { begin: (doing) => terminal.tell(`${doing} …`), progress: progress.at }),
+    };
+    const report = await run(url, flags, terminal, audit).finally(() => progress.done());
+    terminal.print(
+      json
+        ? `${JSON.stringify(toJson(report), undefined, 2)}\n`
+        : toText(report, { width: terminal.width, colour: terminal.colour() }),
+    );
+    const { nothing } = report;
+    if (nothing !== undefined && !json) {
+      const { origin } = new URL(report.url);
+      const next = nothing.elsewhere === undefined ? `init --upstream ${origin}` : `doctor ${nothing.elsewhere}`;
+      terminal.tell(`Try: ${programName()} ${next}`);
+    }
+    terminal.end(exitCode(report));
+  });
 };
 
 async function run(

@@ -8,23 +8,21 @@ import { asking, confirmed, gateOptions, type OperatorFlags } from './operator.t
 
 export const define: Define = (command, terminal) => {
   const { say, tell } = terminal;
-  subcommand(command, 'test')
-    .requiredOption('--config <file>', 'the configuration file')
-    .action(async ({ config: file }: { config: string }) => {
-      const { pingBackend } = await import('../events/ping.ts');
-      const loaded = await readConfig(file, terminal);
-      const pinged = await pingBackend(loaded);
-      if (pinged === undefined) throw noEvents(file);
-      const { upstream, path } = loaded.config.events ?? {};
-      if (!pinged.taken) {
-        throw new CommandFailure(`test.ping at ${path} of ${upstream}: ${pinged.detail}.`, {
-          reason: pinged.answered ? 'Does the backend verify with the same secret?' : 'Is the backend running?',
-          next: `coursegate check ${shellWord(file)}`,
-          code: pinged.answered ? EXIT.failure : EXIT.unavailable,
-        });
-      }
-      say(`test.ping at ${path} of ${upstream}: ${pinged.detail}.`);
-    });
+  subcommand(command, 'test').action(async ({ config: file }: { config: string }) => {
+    const { pingBackend } = await import('../events/ping.ts');
+    const loaded = await readConfig(file, terminal);
+    const pinged = await pingBackend(loaded);
+    if (pinged === undefined) throw noEvents(file);
+    const { upstream, path } = loaded.config.events ?? {};
+    if (!pinged.taken) {
+      throw new CommandFailure(`test.ping at ${path} of ${upstream}: ${pinged.detail}.`, {
+        reason: pinged.answered ? 'Does the backend verify with the same secret?' : 'Is the backend running?',
+        next: `coursegate check ${shellWord(file)}`,
+        code: pinged.answered ? EXIT.failure : EXIT.unavailable,
+      });
+    }
+    say(`test.ping at ${path} of ${upstream}: ${pinged.detail}.`);
+  });
 
   asking(command, 'list').action(async ({ json, ...flags }: OperatorFlags) => {
     const gate = await adminClient(flags, terminal);

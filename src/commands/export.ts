@@ -7,19 +7,14 @@ interface ExportFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  command
-    .requiredOption('--dir <folder>', 'where to write them: the folder that the web server serves, or one to copy from')
-    .option('--config <file>', 'the configuration file', 'coursegate.yaml')
-    .action(async ({ config: file, dir }: ExportFlags) => {
-      const { exportDocuments } = await import('../operator/setup/export/export.ts');
-      const loaded = await readConfig(file, terminal);
-      for (const written of await exportDocuments(loaded, dir)) terminal.say(written);
-      const { origin } = loaded.config;
-      terminal.tell(
-        '/.well-known/jwks.json is not among them, because keys rotate: apps that verify ID tokens need it.',
-      );
-      terminal.tell(
-        `Export again after each change of the configuration. To find old copies: ${programName()} doctor ${origin}`,
-      );
-    });
+  command.action(async ({ config: file, dir }: ExportFlags) => {
+    const { exportDocuments } = await import('../operator/setup/export/export.ts');
+    const loaded = await readConfig(file, terminal);
+    for (const written of await exportDocuments(loaded, dir)) terminal.say(written);
+    const { origin } = loaded.config;
+    terminal.tell('/.well-known/jwks.json is not among them, because keys rotate: apps that verify ID tokens need it.');
+    terminal.tell(
+      `Export again after each change of the configuration. To find old copies: ${programName()} doctor ${origin}`,
+    );
+  });
 };

@@ -11,22 +11,19 @@ interface HealthFlags extends GateFlags {
 
 export const define: Define = (command, terminal) => {
   const { say, print } = terminal;
-  gateOptions(command)
-    .option('--live', 'check only that the process is alive, not that it is ready for requests', false)
-    .option('--json', 'print the checks as JSON', false)
-    .action(async ({ live, json, ...flags }: HealthFlags) => {
-      const path = live ? '/livez' : '/readyz';
-      const gate = await adminClient(flags, terminal);
-      const answer = await gate.ask(`${path}?verbose`, json ? 'application/json' : 'text/plain');
-      if (!isHealth(answer, json)) throw gate.noGate(answer);
-      if (json) say(answer.text.trim());
-      else print(answer.text);
-      if (answer.status !== 200) {
-        throw new CommandFailure(`The gate at ${gate.address} is not ${live ? 'alive' : 'ready'}.`, {
-          next: `coursegate health ${flags.config === undefined ? `--admin ${gate.address}` : `--config ${shellWord(flags.config)}`} --json`,
-        });
-      }
-    });
+  gateOptions(command).action(async ({ live, json, ...flags }: HealthFlags) => {
+    const path = live ? '/livez' : '/readyz';
+    const gate = await adminClient(flags, terminal);
+    const answer = await gate.ask(`${path}?verbose`, json ? 'application/json' : 'text/plain');
+    if (!isHealth(answer, json)) throw gate.noGate(answer);
+    if (json) say(answer.text.trim());
+    else print(answer.text);
+    if (answer.status !== 200) {
+      throw new CommandFailure(`The gate at ${gate.address} is not ${live ? 'alive' : 'ready'}.`, {
+        next: `coursegate health ${flags.config === undefined ? `--admin ${gate.address}` : `--config ${shellWord(flags.config)}`} --json`,
+      });
+    }
+  });
 };
 
 /** Whether an answer lists checks, as a gate does. */

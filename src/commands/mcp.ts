@@ -9,22 +9,18 @@ interface ImportFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  subcommand(command, 'import')
-    .requiredOption('--config <file>', 'the configuration file; its routes determine the scopes a tool needs')
-    .option('--openapi <file>', 'an OpenAPI 3 document, YAML or JSON; by default, tools are proposed from the routes')
-    .option('--writes', 'also propose operations that may change data', false)
-    .action(async ({ config: file, openapi, writes }: ImportFlags) => {
-      const { proposeFromOpenApi, proposeFromRoutes } = await import('../mcp/import.ts');
-      const { readPlainYaml, writePlainYaml } = await import('../config/plain-yaml.ts');
-      const { config } = await readConfig(file, terminal);
-      const { tools, notes } =
-        openapi === undefined
-          ? proposeFromRoutes(config.routes)
-          : proposeFromOpenApi(readPlainYaml(await readTextFile(openapi)), config.routes, { writes });
-      for (const note of notes) terminal.tell(`left out: ${note}`);
-      terminal.tell(
-        `${counted(tools.length, 'tool')} proposed. Keep the few that help members, and describe them in members' own words.`,
-      );
-      terminal.print(writePlainYaml({ tools }));
-    });
+  subcommand(command, 'import').action(async ({ config: file, openapi, writes }: ImportFlags) => {
+    const { proposeFromOpenApi, proposeFromRoutes } = await import('../mcp/import.ts');
+    const { readPlainYaml, writePlainYaml } = await import('../config/plain-yaml.ts');
+    const { config } = await readConfig(file, terminal);
+    const { tools, notes } =
+      openapi === undefined
+        ? proposeFromRoutes(config.routes)
+        : proposeFromOpenApi(readPlainYaml(await readTextFile(openapi)), config.routes, { writes });
+    for (const note of notes) terminal.tell(`left out: ${note}`);
+    terminal.tell(
+      `${counted(tools.length, 'tool')} proposed. Keep the few that help members, and describe them in members' own words.`,
+    );
+    terminal.print(writePlainYaml({ tools }));
+  });
 };

@@ -26,17 +26,15 @@ export const define: Define = (command, terminal) => {
     terminal.tell('The other secrets are no longer needed: remove them from the configuration.');
   });
 
-  subcommand(command, 'rotate')
-    .requiredOption('--config <file>', 'the configuration file')
-    .action(async ({ config }: { readonly config: string }) => {
-      const path = await ownSecret(config, terminal);
-      const { addSecret } = await import('../storage/sqlite/secret.ts');
-      addSecret(path);
-      terminal.say(`Added a new secret as the first line of ${path}.`);
-      terminal.tell(
-        `Restart the gate, then run: ${['reseal', 'retire'].map((verb) => `${programName()} secret ${verb} --config ${shellWord(config)}`).join(', and ')}`,
-      );
-    });
+  subcommand(command, 'rotate').action(async ({ config }: { readonly config: string }) => {
+    const path = await ownSecret(config, terminal);
+    const { addSecret } = await import('../storage/sqlite/secret.ts');
+    addSecret(path);
+    terminal.say(`Added a new secret as the first line of ${path}.`);
+    terminal.tell(
+      `Restart the gate, then run: ${['reseal', 'retire'].map((verb) => `${programName()} secret ${verb} --config ${shellWord(config)}`).join(', and ')}`,
+    );
+  });
 
   changing(command, 'retire').action(async (flags: OperatorFlags) => {
     const path = await ownSecret(flags.config, terminal);

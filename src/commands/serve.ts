@@ -7,17 +7,15 @@ import type { Terminal } from './terminal.ts';
 const DESCRIPTORS = { log: 2, access: 1 } as const;
 
 export const define: Define = (command, terminal) => {
-  command
-    .requiredOption('--config <file>', 'the configuration file')
-    .action(async ({ config: file }: { readonly config: string }) => {
-      const { createLog } = await import('../operations/log.ts');
-      const loaded = await readConfig(file, terminal);
-      const log = createLog(loaded.config.log.level, DESCRIPTORS.log);
-      for (const { path, message, file: where, line } of loaded.warnings)
-        log.warn({ file: where, line }, `${path}: ${message}`);
-      await serve(file, loaded, log, terminal);
-      terminal.say(`coursegate ready ${loaded.config.origin} profile=${loaded.profile}`);
-    });
+  command.action(async ({ config: file }: { readonly config: string }) => {
+    const { createLog } = await import('../operations/log.ts');
+    const loaded = await readConfig(file, terminal);
+    const log = createLog(loaded.config.log.level, DESCRIPTORS.log);
+    for (const { path, message, file: where, line } of loaded.warnings)
+      log.warn({ file: where, line }, `${path}: ${message}`);
+    await serve(file, loaded, log, terminal);
+    terminal.say(`coursegate ready ${loaded.config.origin} profile=${loaded.profile}`);
+  });
 };
 
 async function serve(file: string, loaded: LoadedConfig, log: Log, { tell, environment }: Terminal): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Define, readConfig, subcommand } from './command.ts';
 import { CommandFailure } from './failure.ts';
 import { answer } from './operator.ts';
@@ -18,7 +19,10 @@ export const define: Define = (command, terminal) => {
     .action(async (flags: Flags) => {
       const { copyStore } = await import('../storage/copy/copy.ts');
       const [from, to] = [await readConfig(flags.from, terminal), await readConfig(flags.to, terminal)];
-      const report = await copyStore(from, to, (what) => progressOf(terminal, what));
+      const report = await copyStore(from, to, (what) => progressOf(terminal, what), {
+        now: Date.now,
+        rest: (milliseconds) => pause(milliseconds),
+      });
       const rows = report.kinds.map(({ kind, from, to }) => [
         kind,
         `${from.count}`,

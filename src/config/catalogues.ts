@@ -14,19 +14,12 @@ const LONGEST = 256 * 1024;
 /** Warnings name at most this many phrases. */
 const MOST_NAMED = 20;
 
-interface Catalogues {
-  readonly languages: readonly PageLanguage[];
-  readonly problems: readonly Problem[];
-  readonly findings: readonly UntracedProblem[];
-  readonly warnings: readonly UntracedProblem[];
-}
-
 interface CatalogueFile extends PageLanguage {
   readonly problems: readonly Problem[];
 }
 
 /** Reads the languages of the pages, with the catalogues among `pages.languages`. */
-export async function readCatalogues(tree: Tree, files: SourceFiles): Promise<Catalogues> {
+export async function readCatalogues(tree: Tree, files: SourceFiles) {
   const written = listAt(tree, LANGUAGES);
   const entries: readonly unknown[] = written.length > 0 ? written : PAGE_LANGUAGES;
   const all = await Promise.all(

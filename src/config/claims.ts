@@ -25,19 +25,12 @@ const claimName = z
 
 const claim = z
   .strictObject({
-    scope: z
-      .string()
-      .refine(isScopeToken, 'must be one scope token (RFC 6749 section 3.3)')
-      .describe('Scope of `scopes` that releases it: only apps that the member has allowed that scope get it.'),
+    scope: z.string().refine(isScopeToken, 'must be one scope token (RFC 6749 section 3.3)'),
     value: z
       .union([z.string(), z.number(), z.boolean(), z.array(z.string())], 'must be text, a number, a boolean or a list')
       .refine((given) => Buffer.byteLength(JSON.stringify(given)) <= LARGEST_CLAIM, 'must be at most 1024 bytes')
-      .optional()
-      .describe('The same value for every member.'),
-    from: pointer.optional().meta({
-      description:
-        'JSON pointer into what the login says about a member, such as /user/roles: the response of `login.whoami` or of the login webhook, or the claims of a JWT. A value of more than 1024 bytes is left out.',
-    }),
+      .optional(),
+    from: pointer.optional(),
   })
   .refine(({ value, from }) => (value === undefined) !== (from === undefined), 'must have either `value` or `from`');
 

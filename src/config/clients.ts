@@ -28,10 +28,10 @@ const domain = z
     'must be a domain in lower case, such as claude.ai, or *.example.com for its subdomains',
   );
 
-const domains = (which: string) => ({
-  allow: z.array(domain).default([]).describe(`${which}. Empty allows every domain.`),
-  deny: z.array(domain).default([]).describe('Domains that are refused, even if `allow` lists them.'),
-});
+const domains = {
+  allow: z.array(domain).default([]),
+  deny: z.array(domain).default([]),
+};
 
 const scheme = z
   .string()
@@ -42,46 +42,28 @@ const scheme = z
   );
 
 const redirects = z.strictObject({
-  schemes: z.array(scheme).default(PRIVATE_USE_SCHEMES).meta({
-    description:
-      'Private-use schemes without a dot that redirect URIs may use. Schemes with a dot (com.example.app) need no entry.',
-  }),
-  ...domains('Domains that https redirect URIs are limited to'),
+  schemes: z.array(scheme).default(PRIVATE_USE_SCHEMES),
+  ...domains,
 });
 
 const registration = z
   .strictObject({
-    enabled: z.boolean().default(true).describe('Whether there is a registration endpoint.'),
-    initialAccessToken: secret(
-      BEARER,
-      'Token that apps must present to register (RFC 7591 section 3). If omitted, anyone can register an app.',
-    ).optional(),
-    perAddressPerMinute: positive.default(120).meta({
-      description:
-        'Registrations accepted from one client address per minute. Behind a proxy, set `listen.trustedProxies`.',
-    }),
-    perDay: positive.default(100_000).describe('Registrations accepted from all addresses together per day.'),
+    enabled: z.boolean().default(true),
+    initialAccessToken: secret(BEARER).optional(),
+    perAddressPerMinute: positive.default(120),
+    perDay: positive.default(100_000),
   })
   .transform((given) => ({ ...given, unusedLifetime: UNUSED_APP_LIFETIME }));
 
 /** Which apps may ask members for access. */
 export const clients = z.strictObject({
-  resourceServers: z
-    .record(name, z.strictObject({ secret: secret(LONG_ENOUGH) }))
-    .default({})
-    .describe(
-      'Services that may introspect every token: their client_id and secret. They authenticate with client_secret_post.',
-    ),
-  redirects: redirects.prefault({}).meta({
-    description:
-      'Which redirect URIs apps may use, both registered apps and those with a client ID metadata document. Changes also apply to apps that are already registered.',
-  }),
-  registration: registration.prefault({}).describe('Dynamic client registration (RFC 7591).'),
+  resourceServers: z.record(name, z.strictObject({ secret: secret(LONG_ENOUGH) })).default({}),
+  redirects: redirects.prefault({}),
+  registration: registration.prefault({}),
   documents: z
     .strictObject({
-      enabled: z.boolean().default(true).describe('Whether such apps are accepted. If not, they must register.'),
-      ...domains('Domains of client IDs that are accepted'),
+      enabled: z.boolean().default(true),
+      ...domains,
     })
-    .prefault({})
-    .describe('Apps whose client_id is the https URL of their client ID metadata document.'),
+    .prefault({}),
 });

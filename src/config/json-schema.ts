@@ -1,7 +1,8 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { isObject } from '../http/json-object.ts';
-import { readInstalled } from '../installation.ts';
+import { codePath, readInstalled } from '../installation.ts';
+import { readPlainYaml } from './plain-yaml.ts';
 import { profileFile, profileNames, SCOPES_FILE } from './profiles.ts';
 import { configSchema } from './schema.ts';
 
@@ -38,27 +39,55 @@ export function configJsonSchema(): JsonSchema {
     target: 'draft-2020-12',
   }) as JsonSchema;
   const { $schema: pointer = {}, version = {}, scopes = {}, ...others } = properties;
-  return {
+  const schema = {
     $schema,
     title: 'coursegate configuration',
     type: type ?? 'object',
     properties: {
       $schema: pointer,
       version,
-      profile: {
-        type: 'string',
-        enum: names,
-        description: 'Profile whose settings apply unless this file overrides them.',
-      },
+      profile: { type: 'string', enum: names },
       ...others,
       scopes: {
         ...scopes,
-        description: 'Additions to the bundled catalogue of scopes: new scopes, or other titles for existing ones.',
         additionalProperties: partial(scopes.additionalProperties),
       },
     },
     required: required.filter((key) => !supplied.has(key)),
     ...rest,
+  };
+  return described(schema, keyTexts(), '', '');
+}
+
+/** What operators read of each key, by its path, and by its kind where kinds differ: see keys.yaml. */
+export function keyTexts(): Readonly<Record<string, string>> {
+  return readPlainYaml(readInstalled(codePath('config/keys.yaml')).toString('utf8')) as Record<string, string>;
+}
+
+/**
+ * Adds the texts of all keys of a schema.
+ * @param kind - that of the block in which `path` is; '' if it has none
+ */
+function described(schema: JsonSchema, texts: ReturnType<typeof keyTexts>, path: string, kind: string): JsonSchema {
+  const { properties = {}, additionalProperties: named, items, anyOf, oneOf } = schema;
+  const inner = String(properties.kind?.const ?? kind);
+  const keyed = (child: JsonSchema, at: string, of: string): JsonSchema => {
+    const { description: usual, ...rest } = described(child, texts, at, of);
+    const description = texts[`${at} (${of})`] ?? texts[at] ?? usual;
+    return description === undefined ? rest : { description, ...rest };
+  };
+  const below = Object.entries(properties).map(([key, child]) => [
+    key,
+    keyed(child, path === '' ? key : `${path}.${key}`, inner),
+  ]);
+  const variants = (all: readonly JsonSchema[]) => all.map((one) => described(one, texts, path, kind));
+  return {
+    ...schema,
+    ...(schema.properties && { properties: Object.fromEntries(below) }),
+    ...(typeof named === 'object' && { additionalProperties: keyed(named, `${path}.NAME`, inner) }),
+    ...(items && { items: keyed(items, `${path}[]`, inner) }),
+    ...(anyOf && { anyOf: variants(anyOf) }),
+    ...(oneOf && { oneOf: variants(oneOf) }),
   };
 }
 

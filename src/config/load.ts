@@ -82,6 +82,11 @@ export interface LoadedConfig extends ReturnType<typeof secretValues> {
   readonly mistaken: (findings: readonly UntracedProblem[]) => ConfigError;
 }
 
+/** Whether operators can open the console: they sign in with what authenticates commands. */
+export function hasConsole({ admin }: LoadedConfig): boolean {
+  return admin.hmac.length > 0 || admin.mtls !== undefined;
+}
+
 /** Checks across settings. They take the merged settings before they are validated. */
 const CHECKS = [
   checkReferences,

@@ -7,11 +7,8 @@ export const text = z.string().min(1);
 /** A whole number above 0. */
 export const positive = z.int().min(1);
 
-/** A name given by the operator, for other settings to refer to. */
+/** A name given by the operator, as of a service behind the gate, for other settings to refer to. */
 export const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name of letters, digits, - and _');
-
-/** A reference to one of the services behind the gate. */
-export const upstreamName = name.describe('A name in `upstreams`.');
 
 /** A token (RFC 9110 section 5.6.2): the name of a header field or of a cookie, or an authentication scheme. */
 export const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contrast, READABLE, readableOn } from './colour.ts';
+import { contrast, READABLE, readableOn, USUAL_COLOUR } from '../http/colour.ts';
 import { text } from './name.ts';
 import { origin } from './urls.ts';
 
@@ -58,29 +58,15 @@ function isHttpsUrl(text: string): boolean {
 
 /** The page on which members see and disconnect their apps. */
 const apps = z.strictObject({
-  back: wayBack
-    .optional()
-    .describe(
-      'Target of the link back to the school on every page: a path or an https URL. Default: the front page of `site`.',
-    ),
+  back: wayBack.optional(),
 });
 
 /** Appearance and languages of coursegate's own pages. */
 export const pages = z.strictObject({
-  origin: origin.optional().meta({
-    description:
-      'Origin of a host of its own for sign-in, consent and connected apps, such as https://login.school.example, so that no script of the site can reach them. Issuer and endpoints stay at `origin`. The host must lead to the gate, too (docs/pages-origin.md).',
-  }),
-  serviceWorkers: z.enum(['allow', 'refuse']).default('allow').meta({
-    description:
-      'Whether these pages open through a service worker of the site, which can read and change them. `refuse` needs a site whose service worker, if it has one, leaves addresses below /oauth to the browser; otherwise members cannot sign in. Without effect if `pages.origin` is set.',
-  }),
-  logo: text
-    .optional()
-    .describe('SVG or PNG file of at most 64 KiB, relative to this file. It is shown next to the name.'),
-  colour: colour
-    .default('#0b57d0')
-    .describe('Colour of links and buttons. It must be readable on white. The dark theme uses a lighter shade of it.'),
+  origin: origin.optional(),
+  serviceWorkers: z.enum(['allow', 'refuse']).default('allow'),
+  logo: text.optional(),
+  colour: colour.default(USUAL_COLOUR),
   languages: z
     .array(
       z.union(
@@ -89,13 +75,9 @@ export const pages = z.strictObject({
       ),
     )
     .min(1)
-    .default([...PAGE_LANGUAGES])
-    .meta({
-      description:
-        'Languages of the pages. The first is used when neither the app nor the browser asks for one of them. An entry can be a catalogue of your own: a JSON file named for its language, such as `lang/pt-BR.json` (docs/languages.md).',
-    }),
-  apps: apps.prefault({}).describe('Page of connected apps, at /oauth/apps.'),
-  support: support.optional().describe('Where members get help: a mailto: or https URL.'),
+    .default([...PAGE_LANGUAGES]),
+  apps: apps.prefault({}),
+  support: support.optional(),
 });
 
 /** Where the pages for members are: at `pages.origin`, or at `origin`. */

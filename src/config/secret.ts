@@ -26,11 +26,10 @@ const reference = z.union(
 /** Refers to a secret in the environment or in a separate file. Secrets are never written in the configuration. */
 export type SecretReference = z.output<typeof reference>;
 
-export function secret(
-  problemOf: ProblemOf = () => undefined,
-  description = 'Where to read the secret: { env: NAME } or { file: PATH }.',
-): typeof reference {
-  return reference.describe(description).register(SECRETS, { problemOf });
+export function secret(problemOf: ProblemOf = () => undefined): typeof reference {
+  return reference
+    .describe('Where to read the secret: { env: NAME } or { file: PATH }.')
+    .register(SECRETS, { problemOf });
 }
 
 /** Labels that a PEM file of each sort must contain. */
@@ -40,8 +39,8 @@ export const PEM = {
   key: /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
 } as const;
 
-export function pemFile(pem: keyof typeof PEM, description: string): z.ZodString {
-  return text.describe(description).register(SECRETS, { pem });
+export function pemFile(pem: keyof typeof PEM): z.ZodString {
+  return text.describe('A PEM file.').register(SECRETS, { pem });
 }
 
 const RANDOM = '(openssl rand -base64 32)';

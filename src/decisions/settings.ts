@@ -21,21 +21,10 @@ const address = z
 /** The listener that gateways ask about requests: plugin mode. */
 export const decisions = z
   .strictObject({
-    address: address.describe(
-      'Where gateways ask over HTTP (nginx auth_request, forward-auth, Envoy, HAProxy): `unix:/PATH`, or `HOST:PORT` on a network that outsiders cannot reach.',
-    ),
-    secret: secret(
-      HEADER_VALUE,
-      'Secret that gateways send in X-Coursegate-Secret. Required unless the address is a Unix socket.',
-    ).optional(),
+    address: address,
+    secret: secret(HEADER_VALUE).optional(),
   })
-  .optional()
-  .describe(
-    'Plugin mode: gateways ask here about each request to a route with `forwardedBy: gateway`, and forward it themselves (docs/plugin-mode.md). Off if omitted.',
-  );
+  .optional();
 
 /** Who forwards the requests of a route. */
-export const forwardedBy = z.enum(['coursegate', 'gateway']).optional().meta({
-  description:
-    'Who sends an admitted request to the upstream: `coursegate` (the default), or a `gateway` that asks `listen.decisions` first (docs/plugin-mode.md).',
-});
+export const forwardedBy = z.enum(['coursegate', 'gateway']).optional();

@@ -5,17 +5,13 @@ import { PAGE_VARIES } from '../http/navigation.ts';
 import { DISCOVERY_PATHS } from './paths.ts';
 
 /** A document and its version. */
-interface ServedDocument {
-  readonly type: string;
-  readonly text: string;
-  /** The entity tag, including its quotes (RFC 9110 section 8.8.3). */
-  readonly etag: string;
-}
+type ServedDocument = ReturnType<typeof servedDocument>;
 
 /** Each document links to both (RFC 8631), so that a client that finds one finds the other. */
 const LINK = `<${DISCOVERY_PATHS.openapi}>; rel="service-desc"; type="application/json", <${DISCOVERY_PATHS.authMd}>; rel="service-doc"; type="text/markdown"`;
 
-export function servedDocument(type: string, text: string): ServedDocument {
+export function servedDocument(type: string, text: string) {
+  // The entity tag includes its quotes (RFC 9110 section 8.8.3).
   return { type, text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` };
 }
 

@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import { GatewayError } from '../errors.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import type { GatePart } from '../generation/part.ts';
+import { outsideRequests } from '../http/current-request.ts';
 import type { AdminReply } from '../operations/admin.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
 import type { CallUpstream } from '../upstream/request.ts';
@@ -97,10 +98,11 @@ export function openEvents(
   const written = (): void => {
     if (soon !== undefined || timers.length === 0) return;
     // The event is stored by a commit that has not happened yet.
-    soon = setTimeout(() => {
+    const due = () => {
       soon = undefined;
       turn();
-    }, AT_ONCE).unref();
+    };
+    soon = outsideRequests(() => setTimeout(due, AT_ONCE).unref());
   };
   const outbox = queueOutbox(queue, written);
   const refusals = refusalCounts(store, outbox, clock, (clientId) => describeClient(store, clientId));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENTS } from '../config/constants.ts';
-import { upstreamName } from '../config/name.ts';
+import { name } from '../config/name.ts';
 import { secret } from '../config/secret.ts';
 
 /** The key in a secret in the form of Standard Webhooks, with or without its prefix. */
@@ -21,20 +21,13 @@ function keyProblem(value: string): string | undefined {
 /** Events sent to the backend as webhooks, signed as specified by Standard Webhooks. */
 export const events = z
   .strictObject({
-    upstream: upstreamName,
+    upstream: name,
     path: z
       .string()
       .regex(/^\/[\x21-\x7E]*$/, 'must be a path such as /coursegate/events')
-      .refine((path) => !/[#\\]/.test(path), 'must not contain # or \\')
-      .describe('Path at the upstream that receives them, such as /coursegate/events. Each event is one POST.'),
-    secret: secret(
-      keyProblem,
-      'Signing secret shared with the backend: whsec_ followed by 24 to 64 bytes in Base64 (echo "whsec_$(openssl rand -base64 32)").',
-    ),
-    previous: secret(
-      keyProblem,
-      'The previous secret, while the backend switches to the new one. Each event is signed with both.',
-    ).optional(),
+      .refine((path) => !/[#\\]/.test(path), 'must not contain # or \\'),
+    secret: secret(keyProblem),
+    previous: secret(keyProblem).optional(),
   })
   .transform((given) => ({ ...given, ...EVENTS }));
 

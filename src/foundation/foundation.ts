@@ -17,8 +17,8 @@ import { createRecorder, type Recorder } from '../operations/record/recorder.ts'
 import { createTrail, type Trail } from '../operations/record/trail.ts';
 import { createReloads, type Reloads } from '../operations/reloads.ts';
 import { type UnusedTokens, unusedTokens } from '../operations/unused-tokens.ts';
+import type { OpenedStore } from '../storage/open.ts';
 import { openStore } from '../storage/open.ts';
-import type { OpenedStore } from '../storage/opened-store.ts';
 import { deriveKey } from '../storage/seal.ts';
 import { isSharedStore } from '../storage/sql/settings.ts';
 import { bytesOf } from '../storage/sqlite/size.ts';

@@ -1,13 +1,13 @@
-import { type AuthorizationServer, createAuthorizationServer } from '../authorization-server/authorization-server.ts';
-import { FetchBudget } from '../authorization-server/client-documents/budget.ts';
+import { createAuthorizationServer } from '../authorization-server/authorization-server.ts';
+import { fetchBudget } from '../authorization-server/client-documents/budget.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
 import { ENDPOINTS } from '../authorization-server/endpoints.ts';
-import { createPages, type Pages, preferLanguages } from '../authorization-server/pages/pages.ts';
+import { createPages, preferLanguages } from '../authorization-server/pages/pages.ts';
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
 import type { PurposeOf } from '../authorization-server/sign-in/purpose.ts';
 import type { SignIn } from '../authorization-server/sign-in/sign-in.ts';
-import type { SignInHandlers, SignInOptions } from '../authorization-server/sign-in/sign-in-handlers.ts';
+import type { SignInOptions } from '../authorization-server/sign-in/sign-in-handlers.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { pagesOrigin } from '../config/pages.ts';
@@ -23,14 +23,7 @@ import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
 /** Sign-in, consent and their pages. */
-export interface OpenedAuthorization {
-  readonly pages: Pages;
-  /** Undefined when members sign in only on the course site's own pages. */
-  readonly signInHandlers: SignInHandlers | undefined;
-  readonly server: AuthorizationServer;
-  /** Releases the resources of the login. */
-  close(): Promise<void>;
-}
+export type OpenedAuthorization = Awaited<ReturnType<typeof openAuthorization>>;
 
 interface AuthorizationUses {
   readonly lanes: Pick<UpstreamLanes, 'call' | 'sessions'>;
@@ -43,11 +36,7 @@ interface AuthorizationUses {
   readonly share: Share;
 }
 
-export async function openAuthorization(
-  foundation: Foundation,
-  loaded: LoadedConfig,
-  uses: AuthorizationUses,
-): Promise<OpenedAuthorization> {
+export async function openAuthorization(foundation: Foundation, loaded: LoadedConfig, uses: AuthorizationUses) {
   const { config } = loaded;
   const { origin } = config;
   const pagesAt = pagesOrigin(config);
@@ -152,7 +141,7 @@ function clientsOf(
       ? {
           ...documents,
           network: documentNetwork,
-          budget: share.acquire('document fetches', undefined, () => new FetchBudget(clock)),
+          budget: share.acquire('document fetches', undefined, () => fetchBudget(clock)),
           log,
           watchCache: metrics.watchCache,
         }

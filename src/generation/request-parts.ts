@@ -1,5 +1,4 @@
-import { hasConsole } from '../config/has-console.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import { hasConsole, type LoadedConfig } from '../config/load.ts';
 import type { EventsPart } from '../events/part.ts';
 import { refusedAtGate } from '../events/refusals.ts';
 import type { Foundation } from '../foundation/foundation.ts';

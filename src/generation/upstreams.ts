@@ -1,4 +1,4 @@
-import { type BackendSessions, storedBackendSessions } from '../authorization-server/backend-sessions.ts';
+import { storedBackendSessions } from '../authorization-server/backend-sessions.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Foundation } from '../foundation/foundation.ts';
@@ -8,23 +8,14 @@ import { createCallUpstream } from '../upstream/call.ts';
 import type { CredentialsOptions } from '../upstream/credentials/create-credentials.ts';
 import { type CredentialOf, NO_CREDENTIALS } from '../upstream/credentials/credential.ts';
 import { keptCookies } from '../upstream/credentials/settings.ts';
-import { createForward, type Forward } from '../upstream/forward.ts';
-import { createIdentity, type IdentityFor } from '../upstream/identity.ts';
-import { createPools, type Pools } from '../upstream/pools.ts';
-import type { CallForPrincipal, CallUpstream, UpstreamAccess } from '../upstream/request.ts';
-import { createSite, type Site } from '../upstream/site.ts';
+import { createForward } from '../upstream/forward.ts';
+import { createIdentity } from '../upstream/identity.ts';
+import { createPools } from '../upstream/pools.ts';
+import type { UpstreamAccess } from '../upstream/request.ts';
+import { createSite } from '../upstream/site.ts';
 
 /** The ways to reach upstreams: forwarding admitted requests, calls by the gate itself, and the site lane. */
-export interface UpstreamLanes {
-  readonly pools: Pools;
-  readonly forward: Forward;
-  readonly identity: IdentityFor;
-  readonly call: CallForPrincipal & CallUpstream;
-  /** Undefined when there is no site: requests that no route claims are then answered 404. */
-  readonly site: Site | undefined;
-  /** Members' own sessions at the backend; undefined when no upstream receives them. */
-  readonly sessions: BackendSessions | undefined;
-}
+export type UpstreamLanes = Awaited<ReturnType<typeof openLanes>>;
 
 interface LaneUses {
   /** State carried over from an earlier configuration; released together with the pools. */
@@ -37,7 +28,7 @@ export async function openLanes(
   { store, clock, keyring, metrics }: Pick<Foundation, 'store' | 'clock' | 'keyring' | 'metrics'>,
   { config, secrets }: LoadedConfig,
   { share, ended }: LaneUses,
-): Promise<UpstreamLanes> {
+) {
   const { origin, upstreams, login, site } = config;
   const pools = createPools(upstreams, undefined, share, metrics.unanswered);
   const identity = createIdentity({
@@ -68,7 +59,9 @@ export async function openLanes(
     forward: createForward(access),
     identity,
     call,
+    /** Undefined when there is no site: requests that no route claims are then answered 404. */
     site: site === undefined ? undefined : createSite(access, site.upstream),
+    /** Members' own sessions at the backend; undefined when no upstream receives them. */
     sessions: cookies && sessions,
   };
 }

@@ -34,6 +34,14 @@ export function withinRequest<T>(current: CurrentRequest, work: () => T): T {
   return requests.run(current, work);
 }
 
+/**
+ * Runs `work` as what no request waits for. A timer that is set within a request belongs to that request, and what it runs would
+ * have no more time for the store than the request has left.
+ */
+export function outsideRequests<T>(work: () => T): T {
+  return requests.exit(work);
+}
+
 /** Undefined for work that no request caused, such as maintenance. */
 export function currentRequest(): CurrentRequest | undefined {
   return requests.getStore();

@@ -204,8 +204,8 @@ const NAMES_REMEMBERED = 512;
 const LONGEST_REMEMBERED = 64;
 
 /**
- * Clients use few names, so each is classified only once. The limits stop a client that invents names from filling
- * memory.
+ * Remembers what a function returns for the last few hundred short texts, such as field names, of which clients use few.
+ * The limits stop a client that invents texts from filling memory.
  */
 export function remembered<T>(classify: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>();

@@ -38,6 +38,22 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
   return new Html(strings.reduce((text, part, index) => text + render(values[index - 1]) + part));
 }
 
+/**
+ * Header fields of a page that loads nothing from elsewhere, and is neither framed nor kept. `form-action` is left out on
+ * purpose: Chromium applies it to the whole redirect chain after a form is posted, so any value would block the redirect
+ * to the app that a member has just approved.
+ */
+export const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const;
+
 export interface HtmlDocument {
   /** BCP 47. English if omitted. */
   readonly language?: string;

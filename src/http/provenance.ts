@@ -1,8 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { followBack, type NetworkPath } from './client-address.ts';
 import { activeTraceparent, addsTraceFields } from './open-telemetry.ts';
-import { continuedTraceparent, isTraceparent, isTracestate, newTraceparent, traceIdOf } from './trace-context.ts';
+import {
+  continuedTraceparent,
+  isTraceparent,
+  isTracestate,
+  newTraceparent,
+  randomHex,
+  traceIdOf,
+} from './trace-context.ts';
 import { canonicalAddress, trustedProxies } from './trusted-proxies.ts';
 
 /** Where a request came from, and its ids in logs and traces. Determined once, when the request arrives. */
@@ -41,7 +47,7 @@ export function createProvenance(options: { trustedProxies: readonly string[]; o
     const trusted = connected !== '' && isTrusted(connected);
     const { 'x-forwarded-for': via, 'x-request-id': given, traceparent, tracestate } = trusted ? request.headers : NONE;
     const path = followBack(connected, one(via), isTrusted);
-    const requestId = typeof given === 'string' && /^[\w.~+/=:@-]{1,128}$/.test(given) ? given : randomUUID();
+    const requestId = typeof given === 'string' && /^[\w.~+/=:@-]{1,128}$/.test(given) ? given : randomUuid();
     // Node joins two traceparents with a comma, which makes them invalid.
     const parent = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : undefined;
     return new RequestProvenance(path, trusted, requestId, parent, one(tracestate));
@@ -90,6 +96,17 @@ class RequestProvenance implements Provenance {
     this.#made ??= this.#active ?? (this.#parent === undefined ? newTraceparent() : continuedTraceparent(this.#parent));
     return this.#made;
   }
+}
+
+/** RFC 9562 section 5.4. Its zeros are replaced; the 8 could be any of four digits. */
+const UUID = Buffer.from('00000000-0000-4000-8000-000000000000');
+const ZEROS = [...UUID.keys()].filter((at) => UUID[at] === 0x30);
+
+/** One string, written in place. That of node:crypto consists of twenty, which live as long as it does. */
+function randomUuid(): string {
+  const digits = randomHex(ZEROS.length / 2);
+  for (let at = 0; at < digits.length; at += 1) UUID[ZEROS[at] as number] = digits.charCodeAt(at);
+  return UUID.toString('latin1');
 }
 
 /** The other end of a Unix socket has no address, but it is on this machine. */

@@ -69,7 +69,7 @@ export function traceIdOf(traceparent: string): string {
  * Returns `bytes` random bytes in lower-case hexadecimal, from a buffer that is filled in one call for hundreds of
  * requests.
  */
-function randomHex(bytes: number): string {
+export function randomHex(bytes: number): string {
   if (used + bytes > STOCK) {
     randomFillSync(stock);
     used = 0;

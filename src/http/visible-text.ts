@@ -5,3 +5,8 @@
 export function visibleText(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\uFFFD');
 }
+
+/** Lower case, without accents: for searches. */
+export function folded(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}

@@ -10,16 +10,7 @@ export type LimitFields = readonly string[];
 
 const MOST_REPORTED = 10_000;
 
-export interface RateLimit {
-  /** Counts a request. Throws GatewayError `too_many_requests` beyond the limit. */
-  count(whose: string): Tally;
-  /** What is left after a request was counted. */
-  left(tally: Tally): LimitFields;
-  /** Throws GatewayError `too_many_requests` when the quota is used up. Counts nothing. */
-  check(whose: string): void;
-  /** Counts a request without checking the limit. */
-  add(whose: string): void;
-}
+export type RateLimit = NonNullable<ReturnType<typeof rateLimit>>;
 
 /**
  * One limit; undefined when `rate` is. `place` is the route for which it is counted separately, or '' for all routes.
@@ -33,7 +24,7 @@ export function rateLimit(
   clock: Clock,
   tripped: (name: LimitName, whose: string) => void,
   stopped: (name: LimitName) => void,
-): RateLimit | undefined {
+) {
   if (rate === undefined) return undefined;
   const { requests } = rate;
   // RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10 section 3): requests per window, and the window in seconds.
@@ -57,19 +48,23 @@ export function rateLimit(
   };
 
   return {
-    count(whose) {
+    /** Counts a request. Throws GatewayError `too_many_requests` beyond the limit. */
+    count(whose: string): Tally {
       const tally = counters.add(prefix + whose, rate);
       if (tally.count > requests) throw refusal(whose, tally);
       return tally;
     },
-    left({ count, resetsAt }) {
+    /** What is left after a request was counted. */
+    left({ count, resetsAt }: Tally): LimitFields {
       return ['ratelimit-policy', policy, 'ratelimit', leftField(name, requests - count, resetsAt - clock())];
     },
-    check(whose) {
+    /** Throws GatewayError `too_many_requests` when the quota is used up. Counts nothing. */
+    check(whose: string): void {
       const tally = counters.peek(prefix + whose, rate);
       if (tally.count >= requests) throw refusal(whose, tally);
     },
-    add: (whose) => void counters.add(prefix + whose, rate),
+    /** Counts a request without checking the limit. */
+    add: (whose: string) => void counters.add(prefix + whose, rate),
   };
 }
 

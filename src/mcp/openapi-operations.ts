@@ -1,6 +1,7 @@
 import { listOf, valueAt } from '../config/tree.ts';
 import { isObject, type JsonObject } from '../http/json-object.ts';
 import { resolved } from '../http/json-pointer.ts';
+import { openApiBasePath } from '../http/openapi-base-path.ts';
 
 export interface OperationInput {
   readonly name: string;
@@ -35,7 +36,7 @@ export function operationsOf(document: unknown): readonly ApiOperation[] {
   if (!isObject(document) || !/^3\./.test(String(document.openapi)) || !isObject(document.paths)) {
     throw new TypeError('This is no OpenAPI 3 document: it has no `openapi: 3.x` with `paths`.');
   }
-  const base = basePath(document);
+  const base = openApiBasePath(document);
   return Object.entries(document.paths).flatMap(([path, item]): ApiOperation[] => {
     if (!isObject(item)) return [];
     return METHODS.flatMap((method): ApiOperation[] => {
@@ -56,14 +57,6 @@ export function operationsOf(document: unknown): readonly ApiOperation[] {
       ];
     });
   });
-}
-
-/** The path of the first server, which the paths of the document are relative to. */
-function basePath({ servers }: JsonObject): string {
-  const [first] = listOf(servers);
-  const url = isObject(first) ? textOf(first.url) : undefined;
-  if (url === undefined || !URL.canParse(url, 'http://host')) return '';
-  return new URL(url, 'http://host').pathname.replace(/\/+$/, '');
 }
 
 /** A document, and how many schemas of it may still be read. */

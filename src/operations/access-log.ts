@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto';
+import { remembered } from '../http/header-names.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import type { Clock } from '../storage/store.ts';
 import { shownPath } from './shown-path.ts';
@@ -23,31 +24,44 @@ export function createAccessLog(
   key: KeyObject,
 ) {
   const time = timestamps(clock);
+  // Methods, routes, members and the like: the same are written again and again.
+  const short = remembered(quoted);
+  /** The parts of the line that is being written: joined, they are one string, without one for each step on the way. */
+  const parts: string[] = [];
+  let count = 0;
+  const add = (name: string, value: string): void => {
+    parts[count] = name;
+    parts[count + 1] = value;
+    count += 2;
+  };
   const nameOf = member === 'hash' ? hashes(key) : (sub: string) => sub;
 
   return {
     /** Writes the line of a finished request. `bytes` counts those written to the socket. */
     write(record: RequestRecord, status: number, bytes: number, milliseconds: number): void {
-      let text =
-        `{"time":"${time()}","method":${quoted(record.method)},"route":${quoted(record.route)},` +
-        `"path":${quoted(shownPath(record.path))},"status":${status},"bytes":${bytes},"ms":${tenths(milliseconds)}`;
-      if (record.upstream !== '') {
-        text += `,"upstream":${quoted(record.upstream)}`;
-        if (record.upstreamMilliseconds >= 0) text += `,"upstream_ms":${tenths(record.upstreamMilliseconds)}`;
-      }
-      const { principal } = record;
-      if (principal?.kind === 'member') {
-        text += `,"client":${quoted(principal.clientId)}`;
-        if (member !== 'none') text += `,"member":${quoted(nameOf(principal.sub))}`;
-      }
-      text += `,"verdict":"${record.outcome}"`;
-      if (record.oauthError !== '' && record.oauthError !== record.reason)
-        text += `,"oauth_error":${quoted(record.oauthError)}`;
-      if (record.reason !== '') text += `,"reason":"${record.reason}"`;
-      const { provenance } = record;
-      text += `,"request_id":${quoted(provenance.requestId)}`;
-      text += `,"trace_id":"${provenance.traceId()}"`;
-      line(`${text},"address":${quoted(provenance.clientAddress)}}\n`);
+      const { provenance, principal, upstream, upstreamMilliseconds, oauthError, reason } = record;
+      const isMember = principal?.kind === 'member';
+      count = 0;
+      add('{"time":', `"${time()}"`);
+      add(',"method":', short(record.method));
+      add(',"route":', short(record.route));
+      add(',"path":', quoted(shownPath(record.path)));
+      add(',"status":', String(status));
+      add(',"bytes":', String(bytes));
+      add(',"ms":', tenths(milliseconds));
+      if (upstream !== '') add(',"upstream":', short(upstream));
+      if (upstream !== '' && upstreamMilliseconds >= 0) add(',"upstream_ms":', tenths(upstreamMilliseconds));
+      if (isMember) add(',"client":', short(principal.clientId));
+      if (isMember && member !== 'none') add(',"member":', short(nameOf(principal.sub)));
+      add(',"verdict":', short(record.outcome));
+      if (oauthError !== '' && oauthError !== reason) add(',"oauth_error":', quoted(oauthError));
+      if (reason !== '') add(',"reason":', quoted(reason));
+      add(',"request_id":', quoted(provenance.requestId));
+      add(',"trace_id":', quoted(provenance.traceId()));
+      add(',"address":', short(provenance.clientAddress));
+      add('}', '\n');
+      parts.length = count;
+      line(parts.join(''));
     },
   };
 }
@@ -65,8 +79,8 @@ function quoted(text: string): string {
   );
 }
 
-function tenths(milliseconds: number): number {
-  return Math.round(milliseconds * 10) / 10;
+function tenths(milliseconds: number): string {
+  return String(Math.round(milliseconds * 10) / 10);
 }
 
 /** RFC 3339 in UTC, formatted at most once per millisecond. */

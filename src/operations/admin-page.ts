@@ -1,16 +1,9 @@
-import { html, htmlDocument } from '../http/html.ts';
+import { html, htmlDocument, PAGE_HEADERS } from '../http/html.ts';
 
 /** A refusal of the admin listener as a page for a browser. It is in the console's style, and leads there. */
 export function refusalPage(title: string, sentence: string) {
   return {
-    contentType: 'text/html; charset=utf-8',
-    headers: {
-      'content-security-policy':
-        "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'",
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-    },
+    headers: PAGE_HEADERS,
     text: htmlDocument({
       title: `${title} · coursegate`,
       head: html`<link rel="stylesheet" href="/console/console.css">

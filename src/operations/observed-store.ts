@@ -20,7 +20,7 @@ export function observedStore(store: Store, observer: Pick<Metrics, 'storeFailed
     get: (kind, id) => watch('get', store.get(kind, id)),
     findBy: (kind, name, value, limit) => watch('findBy', store.findBy(kind, name, value, limit)),
     count: (kind, name, value) => watch('count', store.count(kind, name, value)),
-    scan: (kind, from, limit) => watch('scan', store.scan(kind, from, limit)),
+    scan: (kinds, from, limit) => watch('scan', store.scan(kinds, from, limit)),
     commit: (mutations, priority) => watch('commit', store.commit(mutations, priority)),
     sweep: (limit) => watch('sweep', store.sweep(limit)),
     compact: (limit) => watch('compact', store.compact(limit)),

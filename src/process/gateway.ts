@@ -1,9 +1,8 @@
 // The running gate: starts and stops listeners, background tasks and generations, and reloads the configuration.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
-import { hasConsole } from '../config/has-console.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import { hasConsole, type LoadedConfig } from '../config/load.ts';
 import { openFoundation } from '../foundation/foundation.ts';
 import { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { checkInstalled } from '../login/open-login.ts';
@@ -14,7 +13,6 @@ import { createLogThrottle } from '../operations/log-throttle.ts';
 import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
 import { connectionBounds, descriptorLimit } from './descriptors.ts';
-import { createGenerations } from './generations.ts';
 import { openListeners } from './listeners.ts';
 import { startMaintenance } from './maintenance.ts';
 import { createReload, type Reload } from './reload.ts';
@@ -55,7 +53,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await checkInstalled(loaded);
   let draining = false;
   const inFlight = new RequestsInFlight();
-  const foundation = await openFoundation({
+  const opening = openFoundation({
     loaded,
     log,
     clock,
@@ -70,6 +68,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       return answerEarly({ ...loaded.config.listen.admin, tls: loaded.admin.mtls }, loaded.config.listen.probes);
     },
   });
+  // Most of the program is loaded while threads make the keys of a new store, or its server answers.
+  const loading = turn().then(() => import('./generations.ts'));
+  const [foundation, { createGenerations }] = await Promise.all([opening, loading]);
   const openAnswers = createOpenAnswers({
     inFlight,
     introspect: (token) => current().introspect(token),

@@ -9,21 +9,15 @@ import { serve } from './serve.ts';
 import { upgrade } from './upgrade.ts';
 
 /** Handles everything that arrives on the public listener. */
-export interface Dispatch {
-  readonly request: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly upgrade: (inFlight: RequestInFlight, socket: Duplex, head: Buffer) => void;
-  readonly connect: (request: IncomingMessage, socket: Duplex) => void;
-  /** Requests that node:http could not parse, or that timed out. */
-  readonly unreadable: (error: NodeJS.ErrnoException, socket: Duplex) => void;
-}
+export type Dispatch = ReturnType<typeof createDispatch>;
 
-export function createDispatch(options: Omit<RequestParts, 'connections'>): Dispatch {
+export function createDispatch(options: Omit<RequestParts, 'connections'>) {
   const parts: RequestParts = { ...options, connections: createConnections() };
   const { connections, inFlight, provenanceOf, records, admission } = parts;
   const endOfRequest = [records.over, connections.over, admission.over, inFlight.closed];
   const endOfUpgrade = [records.over, admission.over, inFlight.closed];
   return {
-    request(request, response) {
+    request(request: IncomingMessage, response: ServerResponse): void {
       const one = requestOf(response);
       inFlight.take(one, endOfRequest);
       const provenance = provenanceOf(request);
@@ -33,11 +27,12 @@ export function createDispatch(options: Omit<RequestParts, 'connections'>): Disp
       );
       if (work !== undefined) inFlight.hold(work);
     },
-    upgrade(one, socket, head) {
+    upgrade(one: RequestInFlight, socket: Duplex, head: Buffer): void {
       inFlight.take(one, endOfUpgrade);
       upgrade(parts, one, socket, head);
     },
-    connect: (request, socket) => refuseConnect(connections, request, socket),
-    unreadable: (error, socket) => refuseUnreadable(connections, error, socket),
+    connect: (request: IncomingMessage, socket: Duplex) => refuseConnect(connections, request, socket),
+    /** Requests that node:http could not parse, or that timed out. */
+    unreadable: (error: NodeJS.ErrnoException, socket: Duplex) => refuseUnreadable(connections, error, socket),
   };
 }

@@ -23,6 +23,7 @@ export function cachedIntrospect(
     perf: { now: clock },
   });
   let revocations = 0;
+  let latest = clock();
 
   async function fetch(token: string, key: string): Promise<Introspection> {
     const before = revocations;
@@ -43,6 +44,10 @@ export function cachedIntrospect(
 
   return {
     introspect(token: string) {
+      const now = clock();
+      // After a clock was set back, answers would be kept for longer.
+      if (now < latest) tokens.clear();
+      latest = now;
       const key = hash('sha256', token, 'base64url');
       const known = tokens.get(key);
       if (known === undefined) return fetch(token, key);

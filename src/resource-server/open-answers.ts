@@ -1,3 +1,4 @@
+import { outsideRequests } from '../http/current-request.ts';
 import type { AdmittingToken, RequestInFlight, RequestsInFlight } from '../http/requests-in-flight.ts';
 import { parseAuthorization } from '../oauth/credentials.ts';
 import type { Introspect } from '../oauth/introspection.ts';
@@ -80,14 +81,15 @@ export function createOpenAnswers({ inFlight, introspect, isActive, clock, onCut
     if (closed) return;
     if (looking) again = true;
     if (looking || timer !== undefined || !inFlight.all.some(isAdmitted)) return;
-    timer = setTimeout(async () => {
+    const due = async () => {
       timer = undefined;
       looking = true;
       again = false;
       await look();
       looking = false;
       if (again) lookSoon();
-    }, GRACE).unref();
+    };
+    timer = outsideRequests(() => setTimeout(due, GRACE).unref());
   };
 
   return {

@@ -9,3 +9,16 @@ export interface RevocationBus {
   subscribe(listener: () => void): void;
   close(): Promise<void>;
 }
+
+/** Those that a bus notifies. */
+export function busListeners() {
+  const listeners: (() => void)[] = [];
+  return {
+    tellAll() {
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener: () => void) {
+      listeners.push(listener);
+    },
+  };
+}

@@ -14,23 +14,18 @@ export function unfinishedCopy(key: string): string {
   return `${UNFINISHED}${key} by `;
 }
 
-/** Returns the key that ids are hashed with. Throws GatewayError `store_unavailable`. */
-export type IndexKey = () => Promise<KeyObject>;
-
 const FOREIGN =
   'The store was sealed with a secret that is not configured: set it as `secret` or in `furtherSecrets`, or use another store.';
 const UNFINISHED_MESSAGE =
   'The store holds an unfinished copy of another one: run `coursegate store copy` again, until it says that the copy is whole.';
 
 /**
- * The key for hashing ids belongs to the store and is kept in it, sealed like everything else. The operator's secret
- * can therefore change without any id changing. The key is generated when the store is new.
+ * The key that ids are hashed with. It belongs to the store and is kept in it, sealed like everything else. The operator's
+ * secret can therefore change without any id changing. The key is generated when the store is new. Throws GatewayError
+ * `store_unavailable`.
  * @param openKeys the keys that open payloads; the first one seals
  */
-export function indexKey(inner: RawStore, openKeys: readonly KeyObject[]): IndexKey {
-  let known: KeyObject | undefined;
-  let looking: Promise<KeyObject> | undefined;
-
+export async function indexKey(inner: RawStore, openKeys: readonly KeyObject[]): Promise<KeyObject> {
   const stored = async (): Promise<KeyObject | undefined> => {
     const entry = await inner.get(INDEX_KEY.kind, INDEX_KEY.id);
     if (entry === undefined) return undefined;
@@ -41,24 +36,13 @@ export function indexKey(inner: RawStore, openKeys: readonly KeyObject[]): Index
       throw new GatewayError('store_unavailable', { message, cause });
     }
   };
-  const find = async (): Promise<KeyObject> => {
-    const found = await stored();
-    if (found !== undefined) return found;
-    const key = createSecretKey(randomBytes(16));
-    const payload = seal(openKeys[0] as KeyObject, key.export().toString('base64url'), contextOf(INDEX_KEY));
-    const entry = { ...INDEX_KEY, payload, expiresAt: undefined, references: {} };
-    if (await inner.commit([{ op: 'create', entry }])) return key;
-    const others = await stored();
-    if (others === undefined) throw new GatewayError('store_unavailable');
-    return others;
-  };
-
-  return async () => {
-    if (known !== undefined) return known;
-    looking ??= find().finally(() => {
-      looking = undefined;
-    });
-    known = await looking;
-    return known;
-  };
+  const found = await stored();
+  if (found !== undefined) return found;
+  const key = createSecretKey(randomBytes(16));
+  const payload = seal(openKeys[0] as KeyObject, key.export().toString('base64url'), contextOf(INDEX_KEY));
+  const entry = { ...INDEX_KEY, payload, expiresAt: undefined, references: {} };
+  if (await inner.commit([{ op: 'create', entry }])) return key;
+  const others = await stored();
+  if (others === undefined) throw new GatewayError('store_unavailable');
+  return others;
 }

@@ -19,7 +19,8 @@ const KEYS = 100_000;
 
 /** Counters in this process. */
 export function memoryCounters(clock: Clock) {
-  const windows = new LRUCache<string, CountingWindow>({ max: KEYS });
+  // With `max`, the cache would fill lists of that length before the first request.
+  const windows = new LRUCache<string, CountingWindow>({ maxSize: KEYS, sizeCalculation: () => 1 });
   const openAt = (key: string, now: number, length: number): CountingWindow | undefined => {
     const window = windows.get(key);
     if (window === undefined || now >= window.resetsAt) return undefined;
@@ -44,7 +45,12 @@ export function memoryCounters(clock: Clock) {
       const now = clock();
       return openAt(key, now, per * 1000) ?? { count: 0, resetsAt: now };
     },
-    held: windows,
+    held: {
+      max: KEYS,
+      get size() {
+        return windows.size;
+      },
+    },
     close() {},
   };
 }

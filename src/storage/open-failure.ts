@@ -1,23 +1,39 @@
 import { GatewayError } from '../errors.ts';
 
-type Reason =
+/** What is wrong with the store at a path, in whole sentences, because people search for them, and what to do next. */
+const REASONS = {
   /** The content of the file cannot be read or trusted. */
-  | 'damaged'
-  /** The file is intact, but was written by a newer version. */
-  | 'newer'
-  /** The file is intact, but belongs to another program. */
-  | 'foreign'
-  /** Another gate has it open. */
-  | 'in-use'
+  damaged: [
+    (path: string, detail: string) => `The store ${path} is damaged (${detail}):`,
+    'restore a backup, or move it away together with its -wal and -shm files; members then have to approve their apps again.',
+  ],
+  newer: [
+    (path: string, detail: string) => `The store ${path} was written by a newer version of coursegate (${detail}):`,
+    'run that version, or restore a backup made before the upgrade.',
+  ],
+  /** It belongs to another program. */
+  foreign: [
+    (path: string, detail: string) => `The store ${path} does not belong to coursegate (${detail}):`,
+    'set `store.path` to another file; this one was not changed.',
+  ],
+  'in-use': [
+    (path: string, detail: string) => `The store ${path} is in use by another coursegate (${detail}):`,
+    'stop the other gate first, or use another file. Several gates can only share a store in a server (docs/stores.md).',
+  ],
   /** The operating system does not allow opening it. */
-  | 'unopenable';
+  unopenable: [
+    (path: string, detail: string) => `The store ${path} cannot be opened (${detail}):`,
+    'check that its folder exists, has free space, and is writable by the user that runs coursegate.',
+  ],
+} as const;
 
 /** Why a store's file cannot be opened. The message names the file and says what to do next. */
 export class StoreOpenError extends GatewayError {
-  readonly reason: Reason;
+  readonly reason: keyof typeof REASONS;
 
-  constructor(reason: Reason, path: string, detail: string) {
-    super('store_unavailable', { message: `${WHAT[reason](path, detail)} ${NEXT[reason]}` });
+  constructor(reason: keyof typeof REASONS, path: string, detail: string) {
+    const [what, next] = REASONS[reason];
+    super('store_unavailable', { message: `${what(path, detail)} ${next}` });
     this.name = 'StoreOpenError';
     this.reason = reason;
   }
@@ -30,24 +46,6 @@ export class StoreNotReady extends GatewayError {
     this.name = 'StoreNotReady';
   }
 }
-
-const WHAT: Readonly<Record<Reason, (path: string, detail: string) => string>> = {
-  damaged: (path, detail) => `The store ${path} is damaged (${detail}):`,
-  newer: (path, detail) => `The store ${path} was written by a newer version of coursegate (${detail}):`,
-  foreign: (path, detail) => `The store ${path} does not belong to coursegate (${detail}):`,
-  'in-use': (path, detail) => `The store ${path} is in use by another coursegate (${detail}):`,
-  unopenable: (path, detail) => `The store ${path} cannot be opened (${detail}):`,
-};
-
-const NEXT: Readonly<Record<Reason, string>> = {
-  damaged:
-    'restore a backup, or move it away together with its -wal and -shm files; members then have to approve their apps again.',
-  newer: 'run that version, or restore a backup made before the upgrade.',
-  foreign: 'set `store.path` to another file; this one was not changed.',
-  'in-use':
-    'stop the other gate first, or use another file. Several gates can only share a store in a server (docs/stores.md).',
-  unopenable: 'check that its folder exists, has free space, and is writable by the user that runs coursegate.',
-};
 
 /** SQLite's primary result codes for a file with invalid content. */
 const SQLITE_CORRUPT = 11;

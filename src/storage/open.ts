@@ -2,7 +2,12 @@
 // operator's secret (seal.ts), and with it the counters and limits that replicas share.
 
 import type { Config } from '../config/schema.ts';
-import type { OpenedStore, OpenKind, StoreOpening, StoreSecrets } from './opened-store.ts';
+import type { RevocationBus } from './bus.ts';
+import { memoryCounters } from './memory-counters.ts';
+import type { OpenKind, StoreSecrets } from './opened-store.ts';
+import { countedPlaces } from './places.ts';
+import { writingProbe } from './probe.ts';
+import { sealed } from './seal.ts';
 import type { Clock } from './store.ts';
 
 /** Each kind is loaded only if it is needed: others do not need its client. */
@@ -10,15 +15,24 @@ const KINDS: { readonly [Kind in Config['store']['kind']]: OpenKind<Kind> } = {
   memory: async (...given) => (await import('./memory/open.ts')).openMemory(...given),
   sqlite: async (...given) => (await import('./sqlite/open.ts')).openSqlite(...given),
   redis: async (...given) => (await import('./redis/open.ts')).openRedis(...given),
-  postgres: async (_, opening) => {
+  postgres: async (_, ...given) => {
     const [{ openSql }, { postgres }] = await Promise.all([import('./sql/open.ts'), import('./sql/postgres.ts')]);
-    return openSql(postgres, opening);
+    return openSql(postgres, ...given);
   },
-  mysql: async (_, opening) => {
+  mysql: async (_, ...given) => {
     const [{ openSql }, { mysql }] = await Promise.all([import('./sql/open.ts'), import('./sql/mysql.ts')]);
-    return openSql(mysql, opening);
+    return openSql(mysql, ...given);
   },
 };
+
+/** The bus of a process that shares its store with no other process. */
+const NO_REPLICAS: RevocationBus = {
+  async announce() {},
+  subscribe() {},
+  async close() {},
+};
+
+export type OpenedStore = Awaited<ReturnType<typeof openStore>>;
 
 /**
  * Opens the configured store, sealed. `onDamaged` is called for each entry that cannot be decrypted; such an entry is
@@ -28,8 +42,13 @@ export async function openStore(
   config: Config['store'],
   named: StoreSecrets,
   clock: Clock,
-  onDamaged?: StoreOpening['onDamaged'],
-): Promise<OpenedStore> {
+  onDamaged?: (kind: string, reason: unknown) => void,
+) {
   const open = KINDS[config.kind] as OpenKind<typeof config.kind>;
-  return open(config, { named, clock, onDamaged });
+  const { raw, secrets, ...shared } = await open(config, named, clock);
+  const opened = sealed(raw, [...secrets, ...(named.furtherSecrets ?? [])], onDamaged);
+  const { bus = NO_REPLICAS, counters = memoryCounters(clock), check = async () => [] } = shared;
+  /** The limits for sign-ins: exact within one replica, not across replicas. */
+  const places = countedPlaces(counters, clock);
+  return { ...opened, bus, counters, check, places, probe: writingProbe(opened.store, clock) };
 }

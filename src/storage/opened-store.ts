@@ -2,24 +2,8 @@ import type { Config } from '../config/schema.ts';
 import type { RedisSecrets } from '../config/secret-values.ts';
 import type { RevocationBus } from './bus.ts';
 import type { Counters } from './counters.ts';
-import type { Places } from './places.ts';
-import type { SealedStore } from './seal.ts';
-import type { Clock } from './store.ts';
-
-export interface OpenedStore extends SealedStore {
-  readonly bus: RevocationBus;
-  /**
-   * Checks that the store can be used, and returns warnings for the operator. Throws GatewayError with a message for
-   * them.
-   */
-  readonly check: () => Promise<readonly string[]>;
-  /** Writes to the store, at most once a second. Throws GatewayError `store_unavailable` if writing fails. */
-  readonly probe: () => Promise<unknown>;
-  /** The counters for rate limits, shared by all replicas that share the store. */
-  readonly counters: Counters;
-  /** The limits for sign-ins: exact within one replica, not across replicas. */
-  readonly places: Places;
-}
+import type { Secrets } from './seal.ts';
+import type { Clock, RawStore } from './store.ts';
 
 /** Secrets that the configuration refers to but does not contain. */
 export interface StoreSecrets {
@@ -30,16 +14,23 @@ export interface StoreSecrets {
   readonly databaseUrl?: string | undefined;
 }
 
-/** What every store is opened with, besides its settings. */
-export interface StoreOpening {
-  readonly named: StoreSecrets;
-  readonly clock: Clock;
-  /** Called for each entry that cannot be decrypted; such an entry is treated as absent. */
-  readonly onDamaged: ((kind: string, reason: unknown) => void) | undefined;
-}
-
 /** The settings of one kind of store. */
 export type StoreKind<Kind> = Extract<Config['store'], { readonly kind: Kind }>;
 
+/** An opened store of one kind, and what its replicas share. */
+export interface OpenedKind {
+  readonly raw: RawStore;
+  /** Further ones may be configured. */
+  readonly secrets: Secrets;
+  readonly bus?: RevocationBus;
+  /**
+   * Checks that the store can be used, and returns warnings for the operator. Throws GatewayError with a message for
+   * them.
+   */
+  readonly check?: () => Promise<readonly string[]>;
+  /** The counters for rate limits, shared by all replicas that share the store. */
+  readonly counters?: Counters;
+}
+
 /** Opens a store of one kind. Throws GatewayError `store_unavailable`. */
-export type OpenKind<Kind> = (config: StoreKind<Kind>, opening: StoreOpening) => Promise<OpenedStore>;
+export type OpenKind<Kind> = (config: StoreKind<Kind>, named: StoreSecrets, clock: Clock) => Promise<OpenedKind>;

@@ -7,23 +7,16 @@ export interface PlaceLimit {
   readonly rate: Rate;
 }
 
-/** The result of asking for slots. */
-type Taken =
-  | { readonly kind: 'full' /** Milliseconds. */; readonly wait: number }
-  /** Must be called once when the attempt ends; `counts` is whether the attempt counts in its window. */
-  | { readonly kind: 'taken'; readonly giveBack: (counts: boolean) => void };
-
-/** Limits attempts exactly: however many arrive at once, no more attempts begin than the limit allows. */
-export interface Places {
-  /** Takes one slot of each limit, or none at all. Throws GatewayError `store_unavailable`. */
-  take(limits: readonly PlaceLimit[]): Promise<Taken>;
-}
+export type Places = ReturnType<typeof countedPlaces>;
 
 /** Milliseconds to wait when attempts in progress use up the limit: by then some may have ended. */
 const RETRY_AFTER = 1000;
 
-/** Slots counted in this process. */
-export function countedPlaces(counters: Counters, clock: Clock): Places {
+/**
+ * Limits attempts exactly: however many arrive at once, no more attempts begin than the limit allows. Slots are counted in
+ * this process.
+ */
+export function countedPlaces(counters: Counters, clock: Clock) {
   const running = new Map<string, number>();
 
   const waitOf = ({ key, rate }: PlaceLimit): number | undefined => {
@@ -38,13 +31,18 @@ export function countedPlaces(counters: Counters, clock: Clock): Places {
   };
 
   return {
-    async take(limits) {
+    /**
+     * Takes one slot of each limit, or none at all: then `wait` is in milliseconds. Throws GatewayError
+     * `store_unavailable`.
+     */
+    async take(limits: readonly PlaceLimit[]) {
       const waits = limits.map(waitOf).filter((wait) => wait !== undefined);
-      if (waits.length > 0) return { kind: 'full', wait: Math.max(...waits) };
+      if (waits.length > 0) return { kind: 'full' as const, wait: Math.max(...waits) };
       for (const { key } of limits) change(key, 1);
       return {
-        kind: 'taken',
-        giveBack(counts) {
+        kind: 'taken' as const,
+        /** Must be called once when the attempt ends; `counts` is whether the attempt counts in its window. */
+        giveBack(counts: boolean): void {
           for (const { key, rate } of limits) {
             change(key, -1);
             if (counts) counters.add(key, rate);

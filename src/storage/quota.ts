@@ -4,7 +4,7 @@ import { currentRequest } from '../http/current-request.ts';
 
 /**
  * How much of the store one kind of unauthenticated work may use. In bytes: the sealed payload plus 1 KiB per
- * entry for its row and its index entries (sqlite-schema.ts, redis-script-entries.ts).
+ * entry for its row and its index entries (sqlite/schema.ts, redis/script-entries.ts).
  */
 export interface Quota {
   readonly name: string;
@@ -101,10 +101,7 @@ export const TRAIL_OF_STRANGERS = evicting('trail-of-strangers', { total: 4, per
  * token are not charged: a stranger has none of these.
  */
 export const PROOFS: Quota = {
-  name: 'proofs',
-  total: 4 * MIB,
-  perClient: 4 * MIB,
-  perNetwork: 512 * 1024,
+  ...evicting('proofs', { total: 4, perClient: 4, perNetwork: 0.5 }),
   whenFull: 'refuse',
 };
 

@@ -2,26 +2,10 @@ import type { KeyObject } from 'node:crypto';
 import { contextOf, isCompressed, open, openWithAny, seal } from './cipher.ts';
 import type { Entry, RawStore, Replacement } from './store.ts';
 
-interface Resealed {
-  /** Entries that were sealed with another secret and are now sealed with the first one. */
-  readonly resealed: number;
-  /** Entries that none of the secrets opens. */
-  readonly unreadable: number;
-  /** Where the next step continues; undefined: the whole store was processed. */
-  readonly next: string | undefined;
-  readonly looked: number;
-  readonly total: number | undefined;
-}
-
-/**
- * One step of sealing the whole store with the first secret. It can be stopped after any step and restarted, while the
- * gate keeps running: an entry that changes in the meantime is left as it was written. Throws GatewayError
- * `store_unavailable`.
- */
-export type Reseal = (from: string | undefined, limit: number) => Promise<Resealed>;
+export type Reseal = ReturnType<typeof resealer>;
 
 /** Takes the keys that open payloads; the first one seals. */
-export function resealer(inner: RawStore, [first, ...further]: readonly KeyObject[]): Reseal {
+export function resealer(inner: RawStore, [first, ...further]: readonly KeyObject[]) {
   const sealKey = first as KeyObject;
 
   const replacementOf = (entry: Entry): Replacement | 'sealed' | 'unreadable' => {
@@ -38,7 +22,13 @@ export function resealer(inner: RawStore, [first, ...further]: readonly KeyObjec
     }
   };
 
-  return async (from, limit) => {
+  /**
+   * One step of sealing the whole store with the first secret. It can be stopped after any step and restarted, while the
+   * gate keeps running: an entry that changes in the meantime is left as it was written. Returns how many entries are now
+   * sealed with the first secret and were not, how many none of the secrets opens, and where the next step continues
+   * (undefined: the whole store was processed). Throws GatewayError `store_unavailable`.
+   */
+  return async (from: string | undefined, limit: number) => {
     const { entries, next, looked, total } = await inner.scan(undefined, from, limit);
     const found = entries.map(replacementOf);
     const changes = found.filter((one) => typeof one === 'object');

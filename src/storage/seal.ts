@@ -1,9 +1,10 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { once } from '../http/once.ts';
 import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
-import { INDEX_KEY, type IndexKey, indexKey } from './index-key.ts';
+import { INDEX_KEY, indexKey } from './index-key.ts';
 import type { Charge } from './quota.ts';
-import { type Reseal, resealer } from './reseal.ts';
+import { resealer } from './reseal.ts';
 import {
   type Entry,
   type Mutation,
@@ -14,8 +15,6 @@ import {
   type References,
   type Store,
 } from './store.ts';
-
-export type { Reseal };
 
 /**
  * The hashes of references that are kept in memory: those of a token request are the same in all its entries. Hashes of
@@ -39,24 +38,15 @@ export function deriveKeys([first, ...further]: Secrets, purpose: string): reado
   return [deriveKey(first, purpose), ...further.map((secret) => deriveKey(secret, purpose))];
 }
 
-export interface SealedStore {
-  readonly store: Store;
-  /** The secret that the store is sealed with and that every other key is derived from. */
-  readonly secret: string;
-  /** The same secret first, then the further ones that may open and verify. */
-  readonly secrets: Secrets;
-  readonly reseal: Reseal;
-}
-
 /** Wraps a store with sealing and resealing. */
-export function sealed(
-  inner: RawStore,
-  secrets: Secrets,
-  onDamaged?: (kind: string, reason: unknown) => void,
-): SealedStore {
+export function sealed(inner: RawStore, secrets: Secrets, onDamaged?: (kind: string, reason: unknown) => void) {
   return {
     store: sealedStore(inner, secrets, onDamaged),
+    /** The store below the seal. */
+    raw: inner,
+    /** The secret that the store is sealed with and that every other key is derived from. */
     secret: secrets[0],
+    /** The same secret first, then the further ones that may open and verify. */
     secrets,
     reseal: resealer(inner, secrets.map(payloadKey)),
   };
@@ -78,13 +68,13 @@ export function sealedStore(
   const [first, ...further] = typeof secrets === 'string' ? [secrets] : secrets;
   const sealKey = payloadKey(first);
   const openKeys = [sealKey, ...further.map(payloadKey)];
-  const key: IndexKey = indexKey(inner, openKeys);
 
   let known: Hashing | undefined;
-  const hashing = async (): Promise<Hashing> => {
-    known ??= hashingWith(await key(), sealKey);
+  const look = async (): Promise<Hashing> => {
+    known = hashingWith(await indexKey(inner, openKeys), sealKey);
     return known;
   };
+  const hashing = once(look, { forgetFailure: true });
   /** An entry that cannot be decrypted is treated as absent: it is unusable, and retrying would not help. */
   const unseal = (entry: Entry): Entry | undefined => {
     try {
@@ -105,11 +95,11 @@ export function sealedStore(
       const { hash } = known ?? (await hashing());
       return (await inner.findBy(kind, name, hash(name, value), limit)).flatMap((entry) => unseal(entry) ?? []);
     },
-    async scan(kind, from, limit) {
-      await key();
-      const found = await inner.scan(kind, from, limit);
+    async scan(kinds, from, limit) {
+      if (known === undefined) await hashing();
+      const found = await inner.scan(kinds, from, limit);
       const entries = found.entries.filter((entry) => entry.kind !== INDEX_KEY.kind);
-      return { ...found, entries: entries.flatMap((entry) => unseal(entry) ?? []) };
+      return { ...found, entries: entries.flatMap(({ charge: _, ...entry }) => unseal(entry) ?? []) };
     },
     async count(kind, name, value) {
       const { hash } = known ?? (await hashing());
@@ -125,12 +115,9 @@ export function sealedStore(
   };
 }
 
-interface Hashing {
-  readonly hash: (label: string, value: string) => string;
-  readonly sealMutation: (mutation: Mutation) => Mutation;
-}
+type Hashing = ReturnType<typeof hashingWith>;
 
-function hashingWith(hashKey: KeyObject, sealKey: KeyObject): Hashing {
+function hashingWith(hashKey: KeyObject, sealKey: KeyObject) {
   const hashes = new LRUCache<string, string>({ max: KEPT_HASHES.most });
   const hash = (label: string, value: string) => hashId(hashKey, label, value);
   const hashReference = (name: ReferenceName, value: string): string => {

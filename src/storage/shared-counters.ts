@@ -1,12 +1,13 @@
+import { createHmac } from 'node:crypto';
 import type { Counters, Rate } from './counters.ts';
 import { type CountingWindow, memoryCounters } from './memory-counters.ts';
 import type { Clock } from './store.ts';
 
 /**
- * Adds `count` to a key whose window lasts `per` seconds. Returns the count of all replicas, and the milliseconds left
- * in the window.
+ * Adds `count` to an id whose window lasts `per` seconds. Returns the count of all replicas, and the milliseconds left
+ * in the window. The id is the keyed hash of a key, which may name a member or an address.
  */
-export type CountShared = (key: string, count: number, per: number) => Promise<{ count: number; milliseconds: number }>;
+export type CountShared = (id: string, count: number, per: number) => Promise<{ count: number; milliseconds: number }>;
 
 /** The fraction of a limit that a replica counts before it reports to the others. */
 const PART = 0.1;
@@ -20,7 +21,7 @@ const REST = 1_000;
  * While reporting fails, each replica counts alone: limits still apply, and no request is refused because of the
  * failure.
  */
-export function sharedCounters(share: CountShared, clock: Clock): Counters {
+export function sharedCounters(share: CountShared, secret: string, clock: Clock): Counters {
   const local = memoryCounters(clock);
   let restsUntil = 0;
 
@@ -29,7 +30,8 @@ export function sharedCounters(share: CountShared, clock: Clock): Counters {
     window.reporting = true;
     window.unreported = 0;
     try {
-      const all = await share(key, reported, per);
+      const id = createHmac('sha256', secret).update(`limit:${key}`).digest('base64url');
+      const all = await share(id, reported, per);
       window.count = Math.max(window.count, all.count + window.unreported);
       if (all.milliseconds > 0) window.resetsAt = clock() + all.milliseconds;
     } catch {

@@ -17,12 +17,12 @@ export interface Store {
    */
   count(kind: string, name: ReferenceName, value: string): Promise<number>;
   /**
-   * Iterates over the unexpired entries of `kind`, or of every kind. An entry that exists throughout is returned at
-   * least once.
+   * Iterates over the unexpired entries of these kinds, or of every kind, in one walk. An entry that exists throughout is
+   * returned at least once. A later call may leave kinds out.
    * @param from where the last call left off; undefined: at the beginning
    * @param limit about how many entries to look at in this call, which may return none
    */
-  scan(kind: string | undefined, from: string | undefined, limit: number): Promise<Scanned>;
+  scan(kinds: readonly string[] | undefined, from: string | undefined, limit: number): Promise<Scanned>;
   /**
    * Applies all mutations in order, atomically and durably, or none. Returns false, with nothing applied, if a guard
    * fails: `create` of an existing entry, `consume` of an entry that is absent, expired or already consumed, or `update`
@@ -48,8 +48,8 @@ export interface Store {
  */
 export type Priority = 'ordinary' | 'vital';
 
-interface Scanned {
-  readonly entries: readonly Entry[];
+export interface Scanned<T extends Entry = Entry> {
+  readonly entries: readonly T[];
   /** Where the next call continues; undefined: there is no more. */
   readonly next: string | undefined;
   /** About how many entries were looked at. */
@@ -77,26 +77,21 @@ export interface Entry {
   readonly references: References;
 }
 
-/** The expiry of an entry that never expires, in a table in which every row has one. */
-export const NEVER = Number.MAX_SAFE_INTEGER;
+/** What an entry counts towards as a store keeps it: the name of the quota, and its place in the order of eviction. */
+export interface StoredCharge extends Omit<Charge, 'quota'> {
+  readonly quota: string;
+  /** The lowest of a quota is evicted first. Only the order means something. */
+  readonly age: number;
+}
 
-/** The entry in a row of a table. */
-export function entryOf(row: Readonly<Record<string, unknown>>): Entry {
-  const references: Partial<Record<ReferenceName, string>> = {};
-  for (const name of REFERENCE_NAMES) {
-    const value = row[`ref_${name}`];
-    if (value !== null) references[name] = String(value);
-  }
-  const expiresAt = Number(row.expires_at ?? NEVER);
-  return {
-    kind: String(row.kind),
-    id: String(row.id),
-    payload: String(row.payload),
-    expiresAt: expiresAt === NEVER ? undefined : expiresAt,
-    consumedAt: row.consumed_at === null ? undefined : Number(row.consumed_at),
-    revision: Number(row.revision),
-    references,
-  };
+/** All that is stored of an entry. */
+export interface StoredEntry extends Entry {
+  readonly charge?: StoredCharge | undefined;
+}
+
+/** Whether it has not expired. `now` is in Unix seconds. */
+export function isAlive({ expiresAt = Number.POSITIVE_INFINITY }: Pick<Entry, 'expiresAt'>, now: number): boolean {
+  return expiresAt > now;
 }
 
 /** An entry to write: never consumed yet. */
@@ -132,9 +127,17 @@ export interface Replacement {
   readonly payload: string;
 }
 
+/** Writes an entry as it was scanned in another store, with its use, revision and charge, in place of what is stored. Evicts nothing. */
+export interface Restoration extends StoredEntry {
+  readonly op: 'restore';
+}
+
+export type RawMutation = Mutation | Replacement | Restoration;
+
 /** The store below the seal, which implementations provide. */
-export interface RawStore extends Omit<Store, 'commit'> {
-  commit(mutations: readonly (Mutation | Replacement)[], priority?: Priority): Promise<boolean>;
+export interface RawStore extends Omit<Store, 'scan' | 'commit'> {
+  scan(...given: Parameters<Store['scan']>): Promise<Scanned<StoredEntry>>;
+  commit(mutations: readonly RawMutation[], priority?: Priority): Promise<boolean>;
 }
 
 /** Milliseconds since the epoch. Injected wherever time matters. */

@@ -35,15 +35,3 @@ export function refuseLargeAnswer(method: string, status: number, raw: readonly 
   if (limit === Number.POSITIVE_INFINITY || method === 'HEAD' || status === 304) return;
   if (fieldValues(raw, 'content-length').some((length) => Number(length) > limit)) throw answerTooLarge(limit);
 }
-
-/**
- * Counts a body while it streams. The returned function takes the size of the next chunk and returns whether the body
- * is now over the limit.
- */
-export function byteCount(limit: number): (size: number) => boolean {
-  let count = 0;
-  return (size) => {
-    count += size;
-    return count > limit;
-  };
-}

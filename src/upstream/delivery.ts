@@ -65,13 +65,16 @@ class Delivery implements ResponseHandler {
 
   run(): Promise<Disposition> {
     const { request, response, upstream } = this.#plan;
-    whenClosed(response, () => {
-      if (response.writableFinished) return;
-      this.#finish();
-      this.#controller?.abort(new ClientGone());
-    });
+    whenClosed(response, this);
     this.#maySendAgain = upstream.connections.send(request, this, false) && isRepeatable(request);
     return this.#done.promise;
+  }
+
+  /** The client's connection, or the response on it. */
+  closed(): void {
+    if (this.#plan.response.writableFinished) return;
+    this.#finish();
+    this.#controller?.abort(new ClientGone());
   }
 
   onRequestStart(controller: RequestControl): void {

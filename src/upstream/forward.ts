@@ -142,7 +142,6 @@ function sendAs(
   const headers = links?.inBodies === true ? fieldsForMapping(given) : given;
   if (replacement !== undefined) headers.push('Content-Length', String(replacement.body.length));
   else if (framing.kind === 'length') headers.push('Content-Length', framing.length);
-  for (const field in identity) headers.push(field, identity[field] as string);
   const at = rewrite === undefined ? target : { ...target, path: rewrite.inward(target.path) };
 
   record.asks(name);
@@ -152,7 +151,9 @@ function sendAs(
       method: request.method ?? 'GET',
       path: upstream.pathOf(attempt?.query === undefined ? at : withParameter(at, attempt.query)),
       servername: policy.servername,
-      headers: attempt === undefined ? headers : withFields(headers, attempt.fields),
+      headers:
+        attempt === undefined ? headers : withFields([...headers, ...Object.entries(identity).flat()], attempt.fields),
+      common: attempt === undefined ? identity : undefined,
       body:
         replacement !== undefined
           ? replacement.body
@@ -167,12 +168,9 @@ function sendAs(
     head: (status, raw) => {
       record.answered(isEventStream(raw));
       refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
-      const head =
-        links === undefined
-          ? responseHead(status, raw, policy, principal.kind === 'member')
-          : withLinks({ status, raw, policy, exchange, at: at.path }, links);
-      head.fields.push(...ownFields);
-      return head;
+      return links === undefined
+        ? responseHead(status, raw, policy, principal.kind === 'member', undefined, ownFields)
+        : withLinks({ status, raw, policy, exchange, at: at.path }, links);
     },
   });
 }
@@ -210,6 +208,7 @@ function withLinks({ status, raw, policy, exchange, at }: UpstreamAnswer, links:
     policy,
     principal.kind === 'member',
     (value) => reference(value) ?? publicLocation(value, policy),
+    exchange.ownFields,
   );
   if (!links.inBodies) return head;
   const condition = request.headers['if-none-match'];

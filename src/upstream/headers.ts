@@ -8,6 +8,7 @@ import { publicLink, publicLocation, publicRefresh, type ToPublic } from './loca
 
 const ILLEGAL_VALUE = /[^\t\x20-\x7E\x80-\xFF]/;
 const NONE: ReadonlySet<string> = new Set();
+const NO_FIELDS: readonly string[] = [];
 const NOBODY = { clientAddress: '', hops: '' };
 
 /**
@@ -93,6 +94,7 @@ export interface ResponseHead {
  * Throws GatewayError `upstream_invalid` for a status or a value that cannot be passed on.
  * @param member whether the response is for an identified member
  * @param toPublic maps the references in fields; by default, addresses of upstreams to the same path of our origin
+ * @param own fields of ours, which come first
  */
 export function responseHead(
   status: number,
@@ -100,11 +102,12 @@ export function responseHead(
   policy: Pick<HeaderPolicy, 'lane' | 'responseField' | 'origin' | 'internal'>,
   member: boolean,
   toPublic?: ToPublic,
+  own: readonly string[] = NO_FIELDS,
 ): ResponseHead {
   // A 407 asks a proxy to authenticate. Here that proxy is us, and the client cannot do anything about it.
   if (!(status >= 200 && status <= 599) || status === 407) throw unusableResponse(`status ${status}`);
   const listed = connectionOptions(raw);
-  const fields: string[] = [];
+  const fields = [...own];
   const site = policy.lane === 'site';
   const secret = !site && (member || status >= 400);
   let cacheControl = '';

@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly servername: string;
   /** Names and values alternate, with Host. A stream with a Content-Length is sent with it, otherwise in chunks. */
   readonly headers: string[];
+  /** More fields, of an object that many requests have in common: they are checked and written only once. */
+  readonly common?: Readonly<Record<string, string>> | undefined;
   readonly body: Readable | Buffer | string | null;
 }
 

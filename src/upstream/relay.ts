@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.ts';
 import { writeChunk } from '../http/write-chunk.ts';
 import { noteEventStream } from './answer-stream.ts';
-import { answerTooLarge, byteCount } from './body-limit.ts';
+import { answerTooLarge } from './body-limit.ts';
 import type { ResponseHead } from './headers.ts';
 import type { RequestControl } from './http-client.ts';
 import type { BodyMap } from './json-links.ts';
@@ -12,8 +12,8 @@ import type { Upstream } from './pools.ts';
 export class Relay {
   readonly #response: ServerResponse;
   readonly #timeouts: Upstream['timeouts'];
-  readonly #limit: number;
-  #isTooLarge: (size: number) => boolean;
+  #limit: number;
+  #size = 0;
   #map: BodyMap | undefined;
   #idle: NodeJS.Timeout | undefined;
   /** When data last arrived, from `performance.now()`. To restart the timer for each chunk would cost more. */
@@ -26,7 +26,6 @@ export class Relay {
     this.#response = response;
     this.#timeouts = timeouts;
     this.#limit = limit;
-    this.#isTooLarge = byteCount(limit);
   }
 
   /** An interim response. undici restarts its timeout after each one, so it could wait forever. */
@@ -45,7 +44,7 @@ export class Relay {
     response.writeHead(head.status, head.fields);
     this.#map = head.body;
     if (isStream) {
-      this.#isTooLarge = () => false;
+      this.#limit = Number.POSITIVE_INFINITY;
       noteEventStream(response, raw);
       this.#flush(controller, this.#timeouts.stream);
       return;
@@ -58,7 +57,8 @@ export class Relay {
 
   data(controller: RequestControl, chunk: Buffer, release?: () => void): void {
     this.#heard = performance.now();
-    if (this.#isTooLarge(chunk.length)) controller.abort(answerTooLarge(this.#limit));
+    this.#size += chunk.length;
+    if (this.#size > this.#limit) controller.abort(answerTooLarge(this.#limit));
     else if (this.#map === undefined) this.#write(controller, chunk, release);
     else {
       const mapped = this.#map.push(chunk);

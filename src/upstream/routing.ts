@@ -69,19 +69,14 @@ export function createRouting<T>(routes: readonly Routed<T>[]): Routing<T> {
 
   return (method, path) => {
     const segments = path.slice(1).split('/');
-    const entries = find(exact, segments);
-    const best = first(entries, method);
+    const { best, isAny } = first(exact, segments, method);
     if (!patternsAreFolded || needsFolding(path)) {
-      const lax = find(folded, fold(segments));
-      const laxBest = first(lax, method);
-      const claimed =
-        best === undefined
-          ? lax.length > 0 && entries.length === 0
-          : laxBest !== undefined && laxBest.index < best.index;
+      const lax = first(folded, fold(segments), method);
+      const claimed = best === undefined ? lax.isAny && !isAny : lax.best !== undefined && lax.best.index < best.index;
       if (claimed) return { kind: 'claimed' };
     }
     if (best !== undefined) return { kind: 'route', route: best.route };
-    return entries.length > 0 ? { kind: 'method_not_allowed', allow: allowed(entries) } : { kind: 'none' };
+    return isAny ? { kind: 'method_not_allowed', allow: allowed(exact, segments) } : { kind: 'none' };
   };
 }
 
@@ -132,35 +127,34 @@ function methodsOf({ methods, head }: Routed<unknown>): readonly string[] | unde
   return methods?.flatMap((method) => (method === 'GET' && withHead ? ['GET', 'HEAD'] : [method]));
 }
 
-function find<T>(root: Node<T>, segments: readonly string[]): Indexed<T>[] {
-  const found: Indexed<T>[] = [];
-  visit(root, 0);
+/** Calls `take` for all routes with this path. */
+function find<T>(node: Node<T>, segments: readonly string[], take: (route: Indexed<T>) => void, at = 0): void {
+  node.rest.forEach(take);
+  const segment = segments[at];
+  if (segment === undefined) {
+    node.end.forEach(take);
+    return;
+  }
+  const literal = node.literals.get(segment);
+  if (literal !== undefined) find(literal, segments, take, at + 1);
+  if (node.star !== undefined && segment !== '') find(node.star, segments, take, at + 1);
+}
+
+/** The first declared route with this path and method, and whether there is any with this path. */
+function first<T>(root: Node<T>, segments: readonly string[], method: string) {
+  const found: { best: Indexed<T> | undefined; isAny: boolean } = { best: undefined, isAny: false };
+  find(root, segments, (route) => {
+    found.isAny = true;
+    if (found.best !== undefined && route.index > found.best.index) return;
+    if (route.methods === undefined || route.methods.includes(method)) found.best = route;
+  });
   return found;
-
-  function visit(node: Node<T>, at: number): void {
-    for (const entry of node.rest) found.push(entry);
-    const segment = segments[at];
-    if (segment === undefined) {
-      for (const entry of node.end) found.push(entry);
-      return;
-    }
-    const literal = node.literals.get(segment);
-    if (literal !== undefined) visit(literal, at + 1);
-    if (node.star !== undefined && segment !== '') visit(node.star, at + 1);
-  }
 }
 
-function first<T>(entries: readonly Indexed<T>[], method: string): Indexed<T> | undefined {
-  let best: Indexed<T> | undefined;
-  for (const entry of entries) {
-    if (best !== undefined && entry.index > best.index) continue;
-    if (entry.methods === undefined || entry.methods.includes(method)) best = entry;
-  }
-  return best;
-}
-
-function allowed(entries: readonly Indexed<unknown>[]): string[] {
-  const declared = entries.toSorted((a, b) => a.index - b.index);
+function allowed(root: Node<unknown>, segments: readonly string[]): string[] {
+  const found: Indexed<unknown>[] = [];
+  find(root, segments, (route) => found.push(route));
+  const declared = found.toSorted((a, b) => a.index - b.index);
   return [...new Set(declared.flatMap(({ methods = [] }) => methods))];
 }
 

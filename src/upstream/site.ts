@@ -72,11 +72,11 @@ export function createSite(access: Pick<UpstreamAccess, 'upstreams' | 'pools' | 
         response,
         limit: Number.POSITIVE_INFINITY,
         head: (status, raw) => {
-          const { status: given, fields } = responseHead(status, raw, policy, false);
+          const given = responseHead(status, raw, policy, false, undefined, ownFields);
           // Cut to the maximum length of a registered type.
           record.mediaType = mediaType(fieldValues(raw, 'content-type')[0]).slice(0, 127);
           record.answered(isEventStream(raw));
-          return { status: given, fields: ownFields.concat(fields) };
+          return given;
         },
       });
     },

@@ -20,6 +20,8 @@ export const LONGEST_TARGET = 8192;
 const VISIBLE_ASCII = /^[\x21-\x7E]+$/;
 /** RFC 3986 section 3.3 pchar without ';': servers disagree on what a path parameter is (`/public/..;/admin`). */
 const PLAIN_PATH = /^[A-Za-z0-9\-._~!$&'()*+,=:@/]*$/;
+/** At the end of a segment. */
+const FINAL_DOT = /\.(\/|$)/;
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const DOUBLE_ESCAPE = /%25[0-9A-Fa-f]{2}/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
@@ -58,7 +60,8 @@ function originForm(raw: string, origin: string): string | undefined {
 /** Takes a path that starts with '/'. Returns its canonical form, or undefined if it must be refused. */
 export function canonicalPath(path: string): string | undefined {
   if (path.includes('//')) return undefined;
-  const canonical = PLAIN_PATH.test(path) ? path : normalise(path);
+  if (PLAIN_PATH.test(path)) return FINAL_DOT.test(path) ? undefined : path;
+  const canonical = normalise(path);
   if (canonical === undefined) return undefined;
   return canonical.slice(1).split('/').every(isSafeSegment) ? canonical : undefined;
 }

@@ -28,13 +28,6 @@ interface Opening {
   readonly report: (status: number) => void;
 }
 
-export interface Tunnels {
-  open(opening: Opening): void;
-  /** Closes each tunnel gracefully, at both ends. */
-  hangUp(): void;
-  close(): void;
-}
-
 /** Milliseconds that the other end has to close its side of a tunnel. */
 const HANG_UP = 500;
 /** Milliseconds of silence after which TCP keep-alive probes an end of a tunnel. */
@@ -45,10 +38,10 @@ const PROBE = 30_000;
  * bytes flow only after a 101, and a response that is not an upgrade is passed on as an ordinary response.
  * @param idle milliseconds without data from either end after which a tunnel is closed
  */
-export function createTunnels(upstream: Upstream, policy: HeaderPolicy, idle: number): Tunnels {
+export function createTunnels(upstream: Upstream, policy: HeaderPolicy, idle: number) {
   const open = new Set<Duplex>();
   return {
-    open(opening) {
+    open(opening: Opening): void {
       const { request, socket } = opening;
       // Without a listener, a client that resets its connection would end the process.
       socket.on('error', () => socket.destroy());
@@ -60,8 +53,9 @@ export function createTunnels(upstream: Upstream, policy: HeaderPolicy, idle: nu
         refuse(opening, thrown);
       }
     },
+    /** Closes each tunnel gracefully, at both ends. */
     hangUp: () => part(open),
-    close() {
+    close(): void {
       for (const socket of open) socket.destroy();
     },
   };

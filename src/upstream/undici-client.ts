@@ -39,7 +39,8 @@ export class UndiciClient implements HttpClient {
   send(request: HttpRequest, handler: ResponseHandler, fresh: boolean): boolean {
     const connection = (fresh ? undefined : this.#free.pop()) ?? this.#open();
     const kept = connection.since !== undefined;
-    connection.client.dispatch(request as Dispatcher.DispatchOptions, handler);
+    const headers = [...request.headers, ...Object.entries(request.common ?? {}).flat()];
+    connection.client.dispatch({ ...request, headers } as Dispatcher.DispatchOptions, handler);
     return kept;
   }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { tooLarge } from '../http/body.ts';
-import { byteCount } from './body-limit.ts';
 import { ClientGone } from './failures.ts';
 import type { BodyScan } from './method-override/body-scan.ts';
 
@@ -17,7 +16,7 @@ import type { BodyScan } from './method-override/body-scan.ts';
  * waits for 100 Continue is not asked for a body that cannot be sent on.
  */
 export function uploadOf(request: IncomingMessage, limit: number, scan?: BodyScan): Readable {
-  const isTooLarge = byteCount(limit);
+  let size = 0;
   let held: Buffer = Buffer.alloc(0);
   /** Returns whether more may come immediately. */
   const pass = (chunk: Buffer): boolean => {
@@ -34,7 +33,8 @@ export function uploadOf(request: IncomingMessage, limit: number, scan?: BodySca
     return end === 0 || body.push(all.subarray(0, end));
   };
   const onData = (chunk: Buffer) => {
-    if (isTooLarge(chunk.length)) body.destroy(tooLarge(limit));
+    size += chunk.length;
+    if (size > limit) body.destroy(tooLarge(limit));
     else if (!pass(chunk)) request.pause();
   };
   const onEnd = () => {

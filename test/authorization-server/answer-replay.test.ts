@@ -1,8 +1,11 @@
+import { AsyncResource } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answerReplay, type CodeOrRefreshToken } from '../../src/authorization-server/answer-replay.ts';
 import { familyEntry } from '../../src/authorization-server/refresh-family.ts';
 import { UnitOfWork } from '../../src/authorization-server/unit-of-work.ts';
+import { withinRequest } from '../../src/http/current-request.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
+import { inTime } from '../../src/storage/patience.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { TEST_TOKENS } from '../support/refresh-tokens.ts';
 
@@ -145,6 +148,35 @@ describe('the response to a refresh token', () => {
       expect(await kinds()).toEqual(['unknown', 'unknown']);
     });
 
+    it('is kept until a window after a token request failed, though the watch could write', async () => {
+      const { replay } = await living();
+      await vi.advanceTimersByTimeAsync(9_000);
+      // The store is away from here on, and there again when the watch writes.
+      replay.failed();
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect((await replay.recall(presented)).kind).toBe('answer');
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect((await replay.recall(presented)).kind).toBe('unknown');
+    });
+
+    it('is kept no longer when a write took all the time that the request had for the store', async () => {
+      const inner = memoryStore(Date.now);
+      let isIll = true;
+      const commit: Store['commit'] = (given) =>
+        inTime(() => (isIll ? new Promise<never>(() => {}) : inner.commit(given)));
+      const replay = answerReplay({ ...inner, commit }, Date.now, 10, TEST_TOKENS);
+      // A real timer runs in the context in which it was set. One of vitest does not.
+      const unbound = globalThis.setTimeout;
+      vi.stubGlobal('setTimeout', (run: () => void, delay: number) => unbound(AsyncResource.bind(run), delay));
+      await withinRequest({ provenance: {} as never, userAgent: '' }, () => answerWith(inner, replay, FIRST_ANSWER));
+      await vi.advanceTimersByTimeAsync(60_000);
+      isIll = false;
+      await vi.advanceTimersByTimeAsync(20_000);
+      vi.unstubAllGlobals();
+      const restarted = answerReplay(inner, Date.now, 10, TEST_TOKENS);
+      for (const reader of [replay, restarted]) expect(await reader.recall(presented)).toEqual({ kind: 'unknown' });
+    });
+
     it('is not kept for longer when its window was over before the store failed', async () => {
       const { inner, disk, replay, answer, restarted } = await living();
       await vi.advanceTimersByTimeAsync(12_500);
@@ -174,7 +206,7 @@ describe('the response to a refresh token', () => {
     expect(await replay.recall({ ...presented, value: SECOND })).toMatchObject({ kind: 'answer' });
     expect(await replay.recall(presented)).toEqual({ kind: 'unknown' });
     expect((await stored()).length).toBe(before.length);
-    expect((await store.scan('RefreshToken', undefined, 10)).entries).toHaveLength(1);
+    expect((await store.scan(['RefreshToken'], undefined, 10)).entries).toHaveLength(1);
   });
 
   it('is not repeated for a different request, or once the connection has ended', async () => {

@@ -155,7 +155,7 @@ describe('the keyring', () => {
     const { entries } = await store.scan(undefined, undefined, 100);
     await keyring.rotate();
     expect(kids(keyring)).not.toEqual(before);
-    await store.commit(entries.map((entry) => ({ op: 'put', entry })));
+    await store.commit(entries.map((entry) => ({ op: 'restore', ...entry })));
     expect(await keyring.refresh()).toBe(true);
     expect(kids(keyring)).toEqual(before);
   });

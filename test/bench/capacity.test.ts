@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Parts, setups, withCapacity } from '../../bench/capacity/model.ts';
+import budgets from '../../bench/budgets.json' with { type: 'json' };
+import { type Parts, setups, storedPerApp, withCapacity } from '../../bench/capacity/model.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const parts = JSON.parse(read('bench/capacity/parts.json')) as Parts;
@@ -33,6 +34,11 @@ describe('the capacity that docs/scaling.md states', () => {
   it('is what follows from the measured parts', () => {
     const page = read('docs/scaling.md');
     expect(withCapacity(page, parts)).toBe(page);
+  });
+
+  it('has room for each app within its budget', () => {
+    expect(storedPerApp(parts.bytes.sqlite)).toBeLessThanOrEqual(budgets.bytesInSqlite.most);
+    expect(storedPerApp(parts.bytes.redis)).toBeLessThanOrEqual(budgets.bytesInRedis.most);
   });
 
   it('is what a calculation by hand gives', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { goalRows } from '../../bench/support/goals.ts';
 import { estimate, median, ratio, shown } from '../../bench/support/statistics.ts';
 
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
@@ -30,20 +29,5 @@ describe('the figures of a bench', () => {
       low: 2,
       high: 2,
     });
-  });
-
-  it('are judged by the goals: met, missed, or not measured', () => {
-    const rows = goalRows({
-      smallToGo: { median: 0.95, low: 0.9, high: 1 },
-      refreshRate: 399,
-      attack: Number.NaN,
-      p99AtRate: undefined,
-    });
-    expect(rows).toEqual([
-      ['1 KiB / Go ReverseProxy, no token', '≤ 0.95 x', '0.95 x (0.90–1.00)', 'met'],
-      ['refreshes per second on SQLite', '≥ 400', '399.00', '**missed**'],
-      ['most expensive attack on the Account API, cold', '≤ 3 ms', 'not measured', ''],
-      ['p99 added to nginx proxy_pass at 2,000/s', '≤ 3 ms', 'not measured', ''],
-    ]);
   });
 });

@@ -58,6 +58,11 @@ it.each(['src/main.ts', 'bin/coursegate.js'])(
   },
 );
 
+it('is used before the first TypeScript is loaded, so that Node’s type stripper is not', () => {
+  run('bin/coursegate.js');
+  expect(run('bin/coursegate.js')).toMatch(/StrippedTypeScript \S+src\/main\.ts\.\.\.success/);
+});
+
 it.each([
   ['its group', 0o770],
   ['everyone', 0o702],

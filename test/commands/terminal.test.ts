@@ -57,7 +57,7 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
     const doctor = run(`doctor ${world.origin}/mcp`, { columns: 60 });
     expect(await doctor.exited).toBe(0);
     const output = doctor.output();
-    expect(output).toMatch(/Checking \[#+-+\] \d+% \d+\/\d+/);
+    expect(output).toMatch(/Checking \[#*-*\] \d+% \d+\/\d+/);
     expect(output).toContain(`${ESCAPE}[32m✓${ESCAPE}[0m`);
     // The progress is gone before the report begins.
     const bars = output.lastIndexOf('Checking [');

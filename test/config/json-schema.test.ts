@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../packaging/files.ts';
-import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts';
+import { configJsonSchema, type JsonSchema, keyTexts } from '../../src/config/json-schema.ts';
 import { configReference } from '../tooling/config-reference.ts';
 
 describe('schema/config.schema.json', () => {
@@ -57,6 +57,28 @@ describe('the configuration keys', () => {
     expect(all.size, advice.join('\n')).toBe(KEYS);
   });
 });
+
+describe('keys.yaml', () => {
+  it('has a text for every key, and none for anything else', () => {
+    const texts = Object.entries(keyTexts());
+    const shown = descriptions(configJsonSchema());
+    expect(texts.filter(([, text]) => !shown.includes(text)).map(([path]) => path)).toEqual([]);
+    expect(shown.indexOf(undefined), `after “${shown[shown.indexOf(undefined) - 1]}”`).toBe(-1);
+  });
+});
+
+/** What the schema says of each key, in its order. One with a single value, such as a `kind`, says it by that. */
+function descriptions(schema: JsonSchema): readonly unknown[] {
+  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
+  const named = typeof additionalProperties === 'object' ? [additionalProperties] : [];
+  return [
+    ...Object.values(properties).flatMap((child) => [
+      ...(child.const === undefined || child.description !== undefined ? [child.description] : []),
+      ...descriptions(child),
+    ]),
+    ...[...anyOf, ...oneOf, ...named, ...(items === undefined ? [] : [items])].flatMap(descriptions),
+  ];
+}
 
 /** The keys at the last commit; undefined without Git. */
 function committedKeys(): ReadonlySet<string> | undefined {

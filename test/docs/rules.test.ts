@@ -29,6 +29,7 @@ routes:
 
 describe('an invalid code block', () => {
   it.each([
+    ['mermaid', 'stateDiagram-v2\n  a -> b', /no line of a state diagram/],
     ['yaml', 'listen: { prt: 8080 }', /listen\.prt|did you mean "port"/],
     ['yaml', 'routes:\n  - { match: "GET /x", upstream: school, scopes: [course:read] }', /no scope "course:read"/],
     ['yaml', 'login: { kind: sesion }', /kind/],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import budgets from '../../bench/budgets.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
 import { runCommand } from '../support/command.ts';
 
@@ -83,13 +84,13 @@ describe('a gate loads', () => {
   it('no optional package with a minimal configuration, and few modules', async () => {
     const { packages, modules } = await loadedBy('small', (config) => config);
     expect(packages).toEqual([]);
-    expect(modules).toBeLessThan(1050);
+    expect(modules).toBeLessThanOrEqual(budgets.modulesOfSmallest.most);
   });
 
   it('the packages of the Account API and the tools with the configuration of the demo', async () => {
     const { packages, modules } = await loadedFrom(DEMO);
     expect(packages).toEqual(['@lezer/markdown', '@modelcontextprotocol/server', 'entities', 'graphql', 'parse5']);
-    expect(modules).toBeLessThan(1350);
+    expect(modules).toBeLessThanOrEqual(budgets.modulesOfDemo.most);
   });
 
   it('the MCP packages when there are tools, but not those of the Account API', async () => {

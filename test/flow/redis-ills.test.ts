@@ -104,6 +104,20 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     await expect.poll(async () => (await rotate(tokens)).status, { timeout: 5000 }).toBe(200);
   });
 
+  it('repeats an answer after its window when the repeats until then failed because of Redis', async () => {
+    const tokens = await fresh();
+    const lost = await rotate(tokens);
+    expect(lost.status).toBe(200);
+    proxy.refuse();
+    await expect.poll(async () => (await rotate(tokens)).status).toBe(503);
+    proxy.heal();
+    await well();
+    // The window is ten seconds. Redis was there again before anything else noticed.
+    ahead = 12_000;
+    const again = await rotate(tokens);
+    expect([again.status, again.body.refresh_token]).toEqual([200, lost.body.refresh_token]);
+  });
+
   it.each([20, 100, 300])(
     'issues at most one set of tokens for a code sent twenty times at once, with %i ms of delay',
     async (delay) => {

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it } from 'vitest';
 import { activeTraceparent } from '../../src/http/open-telemetry.ts';
+import { createProvenance } from '../../src/http/provenance.ts';
 import {
   continuedTraceparent,
   isTraceparent,
@@ -108,5 +110,18 @@ describe('with an OpenTelemetry that the operator has loaded', () => {
   ])('there is none with %s', (_with, begin) => {
     begin?.();
     expect(activeTraceparent()).toBeUndefined();
+  });
+});
+
+describe('a request id', () => {
+  it('is a UUID of its own', () => {
+    const provenanceOf = createProvenance({ trustedProxies: [] });
+    const request = { socket: { remoteAddress: '192.0.2.1' }, headers: {} } as IncomingMessage;
+    const ids = Array.from({ length: 2000 }, () => provenanceOf(request).requestId);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(new Set(ids).size).toBe(2000);
+    // No digit is always the same, apart from the version and the variant.
+    const digits = [...(ids[0] as string)].map((_, at) => new Set(ids.map((id) => id[at])).size);
+    expect(digits.filter((kinds) => kinds === 16)).toHaveLength(30);
   });
 });

@@ -40,7 +40,7 @@ describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', 
   it('is readable in every language on every screen, works with the keyboard, and remembers the name', {
     timeout: 240_000,
   }, async () => {
-    const { look, findings, sheets } = closeLook('sign-in', LANGUAGES);
+    const { look, findings } = closeLook('sign-in', LANGUAGES);
     const context = await browser.newContext();
     context.setDefaultTimeout(60_000);
     try {
@@ -83,7 +83,6 @@ describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', 
     } finally {
       await context.close();
     }
-    await sheets(browser);
     expect(findings).toEqual([]);
   });
 
@@ -99,7 +98,7 @@ describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', 
       environment: { IDP_SECRET: 'what the provider knows of the gate' },
       overrides: { login: { kind: 'oidc', providers } },
     });
-    const { look, findings, count, sheets } = closeLook('providers', LANGUAGES);
+    const { look, findings, count } = closeLook('providers', LANGUAGES);
     const context = await browser.newContext();
     context.setDefaultTimeout(60_000);
     try {
@@ -121,7 +120,6 @@ describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', 
       await context.close();
       await world.close();
     }
-    await sheets(browser);
     expect(findings).toEqual([]);
     expect(count.pages).toBe(2);
   });

@@ -51,6 +51,13 @@ describe('the bundle', () => {
     expect(size).toBeLessThan(15 * 1024 ** 2);
   });
 
+  it('imports no module of Node with import(), which V8 lacks for code that it compiled earlier', () => {
+    const files = filesBelow(bundle).filter((path) => path.endsWith('.cjs'));
+    expect(files.length).toBeGreaterThan(100);
+    const imports = files.filter((path) => /\bimport\([`'"]node:/.test(readFileSync(join(bundle, path), 'latin1')));
+    expect(imports).toEqual([]);
+  });
+
   it('runs the demo, with the Account API, tools and console, and leaves no file behind', async () => {
     const [port, adminPort] = [await freePort(), await freePort()];
     const origin = `http://localhost:${port}`;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildDebianPackages } from '../../packaging/debian/build.ts';
@@ -96,6 +96,16 @@ describe.skipIf(!debianPresent() || !builderPresent())('the Debian package', () 
     expect(await debian.succeed('dpkg --verify coursegate')).toBe('');
   });
 
+  it('compiles the program for its user, in a folder that only root can write to', async () => {
+    const file = (await debian.succeed('ls /var/cache/coursegate/*/bundle')).trim();
+    expect([await ownership(file), await ownership(dirname(file))]).toEqual(['644 root:root', '755 root:root']);
+    expect((await debian.succeed('ls /var/cache/coursegate')).trim()).toBe(basename(dirname(file)));
+    expect(Number(await debian.succeed(`stat --format %s ${file}`))).toBeGreaterThan(1_000_000);
+    const variables = 'NODE_DEBUG_NATIVE=COMPILE_CACHE NODE_COMPILE_CACHE=/var/cache/coursegate';
+    const told = await debian.succeed(`${variables} runuser --user coursegate -- coursegate --version 2>&1`);
+    expect(told).toContain(`reading cache from ${dirname(file)}/`);
+  });
+
   it('has a unit that systemd finds nothing wrong with, and that exposes little', async () => {
     const verified = await debian.run('systemd-analyze verify --man=no coursegate.service');
     expect(verified).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -180,6 +190,7 @@ describe.skipIf(!debianPresent() || !builderPresent())('the Debian package', () 
       `find /etc /usr /var /run /lib -xdev -name '*coursegate*' -not -path '/var/log/*' -not -path '/var/cache/*'`,
     );
     expect(left).toBe('');
+    expect((await debian.run('ls /var/cache/coursegate')).stdout).toBe('');
     expect((await debian.run('getent passwd coursegate')).code).toBe(0);
     expect(await state()).toBe('inactive');
   });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import budgets from '../../bench/budgets.json' with { type: 'json' };
 import { collectionsUnder } from '../../bench/process/collections.ts';
 
 /**
@@ -8,7 +9,10 @@ import { collectionsUnder } from '../../bench/process/collections.ts';
 const PROMOTED = 600;
 
 it('moves next to nothing of finished requests to the old generation', { timeout: 300_000 }, async () => {
-  const { promoted, scavenges } = await collectionsUnder(10_000);
+  const { allocated, promoted, scavenges } = await collectionsUnder(10_000);
   expect(scavenges).toBeGreaterThan(5);
   expect(promoted).toBeLessThan(PROMOTED);
+  expect(allocated, '`npm run bench -- compare REV --only allocated` says by what').toBeLessThan(
+    budgets.bytesOfRequest.most,
+  );
 });

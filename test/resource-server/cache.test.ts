@@ -43,6 +43,14 @@ describe('the token cache', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('checks again when the clock was set back', async () => {
+    const { clock, asked, ask } = start();
+    await ask(ACTIVE);
+    clock.advance(-3600);
+    expect(await ask({ active: false })).toEqual({ active: false });
+    expect(asked).toHaveLength(2);
+  });
+
   it('never caches an invalid token, which may have just been issued', async () => {
     const { asked, ask } = start();
     await ask({ active: false });

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { withinRequest } from '../../src/http/current-request.ts';
 import { RequestsInFlight, requestOf } from '../../src/http/requests-in-flight.ts';
 import type { ActiveToken, Introspection } from '../../src/oauth/introspection.ts';
 import { createOpenAnswers, type OpenAnswers } from '../../src/resource-server/open-answers.ts';
+import { inTime } from '../../src/storage/patience.ts';
 
 const EXPIRES = 1_900_000_000;
 const PRINCIPAL = {
@@ -103,6 +105,24 @@ describe('responses in progress', () => {
     expect(response.destroyed).toBe(false);
     now += 200;
     await expect.poll(() => response.destroyed, PATIENCE).toBe(true);
+  });
+
+  it('are checked with a time limit of their own, even if the request that revoked has waited for the store in vain', async () => {
+    let looked = 0;
+    answer = () =>
+      inTime(async () => {
+        looked += 1;
+        return ACTIVE;
+      });
+    const response = await held();
+    await withinRequest({ provenance: {} as never, userAgent: '' }, async () => {
+      // The second call finds that nothing is left: a timer may end a fraction of a millisecond early.
+      for (let call = 0; call < 2; call += 1) await inTime(() => new Promise<never>(() => {})).catch(() => undefined);
+      open.revoked();
+    });
+    await expect.poll(() => asked, PATIENCE).toBeGreaterThan(0);
+    expect(looked).toBe(1);
+    expect(response.destroyed).toBe(false);
   });
 
   it('continue once the store is available again and their token is still valid', async () => {

@@ -18,6 +18,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The pages that have something the others have not: the front, tables, pictures, long code, lists of links. */
 const LOOKED_AT = ['index.html', 'how-it-works.html', 'login/session.html', 'reference/endpoints.html', '404.html'];
 
+/** The pages with the widest tables. */
+const WIDEST = ['chart', 'configuration', 'mappings']
+  .map((name) => `reference/${name}.html`)
+  .concat('scaling.html', 'conformance.html', 'project/measurements.html', 'clients/matrix.html');
+
 /** `npm run test:pages`: every page. */
 const EVERY_PAGE = process.env.COURSEGATE_PAGES === 'all';
 
@@ -171,13 +176,27 @@ describe('the documentation site', () => {
       await page.keyboard.press('Enter');
       expect(await page.evaluate('location.hash')).toBe('#VPContent');
       expect(await keyboardFindings(page)).toEqual([]);
-      await page.goto('/reference/endpoints.html');
-      await page.setViewportSize({ width: 390, height: 800 });
+      await page.setViewportSize({ width: 660, height: 800 });
+      await page.goto('/clients/matrix.html');
       const table = page.locator('.table-scroll[tabindex="0"]').first();
       await table.focus();
       await page.keyboard.press('ArrowRight');
       await expect.poll(() => page.evaluate('document.activeElement.scrollLeft')).toBeGreaterThan(0);
       expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it.each(WIDEST)('needs no scrolling sideways on a phone: %s', async (file) => {
+      const { page } = await open(`/${file}`);
+      await page.setViewportSize({ width: 390, height: 800 });
+      const scrolling =
+        '[...document.querySelectorAll(".table-scroll")].filter((one) => one.scrollWidth > one.clientWidth)';
+      expect(await page.evaluate(`${scrolling}.map((one) => one.innerText.slice(0, 80))`)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      const title = await page.locator('.in-blocks th:nth-child(2)').first().textContent();
+      expect(await page.locator('.in-blocks td:nth-child(2):not(:empty)').first().getAttribute('data-label')).toBe(
+        title?.trim(),
+      );
       await page.context().close();
     });
 

@@ -11,7 +11,7 @@ import type { StreamsOutcome } from '../../bench/streams/trial.ts';
 /** The short form of `npm run test:soak`, which goes on for an hour, on Redis too, and judges how the heap grows. */
 const LOAD = 8_000;
 
-/** The short form of `npm run bench:streams`, which has 9,000 of them and times what is beside them. */
+/** The short form of `npm run bench -- streams`, which has 9,000 of them and times what is beside them. */
 const STREAMS = Number(process.env.COURSEGATE_STREAMS ?? 500);
 const GRANTS = 5;
 

@@ -120,7 +120,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect(await revision()).toBe(3);
       await store.commit([{ op: 'consume', kind: 'AuthorizationCode', id: 'a' }]);
       expect((await store.findBy('AuthorizationCode', 'grant', 'g')).map((entry) => entry.revision)).toEqual([3]);
-      expect((await store.scan('AuthorizationCode', undefined, 10)).entries[0]?.revision).toBe(3);
+      expect((await store.scan(['AuthorizationCode'], undefined, 10)).entries[0]?.revision).toBe(3);
       clock.advance(10);
       await store.commit([{ op: 'create', entry: code('a') }]);
       expect(await revision()).toBe(1);
@@ -264,12 +264,12 @@ export function storeConformance(name: string, open: (clock: () => number) => St
     });
 
     it('scans the entries of one kind or of all kinds, page by page', async () => {
-      const walked = async (kind: string | undefined, limit: number) => {
+      const walked = async (kinds: readonly string[] | undefined, limit: number) => {
         const found: string[] = [];
         let from: string | undefined;
         let total: number | undefined;
         do {
-          const page = await store.scan(kind, from, limit);
+          const page = await store.scan(kinds, from, limit);
           found.push(...page.entries.map((entry) => `${entry.kind} ${entry.payload}`));
           total ??= page.total;
           from = page.next;
@@ -285,13 +285,25 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       await put('Grant', 'gone', inSeconds(10));
       clock.advance(10);
       const clients = Array.from({ length: 25 }, (_, at) => `Client c${at}`).toSorted();
-      const { found, total } = await walked('Client', 4);
+      const { found, total } = await walked(['Client'], 4);
       expect(found).toEqual(clients);
       expect(total).toBeGreaterThanOrEqual(25);
       const grants = Array.from({ length: 7 }, (_, at) => `Grant g${at}`);
-      expect((await walked('Grant', 100)).found).toEqual(grants);
+      expect((await walked(['Grant'], 100)).found).toEqual(grants);
       expect((await walked(undefined, 5)).found).toEqual([...clients, 'ClientDocument d', ...grants]);
-      expect((await walked('Cl', 5)).found).toEqual([]);
+      expect((await walked(['Cl'], 5)).found).toEqual([]);
+      const two = await walked(['Grant', 'ClientDocument'], 3);
+      expect([two.found, Number(two.total) >= 8]).toEqual([['ClientDocument d', ...grants], true]);
+
+      // A later call may leave kinds out.
+      const rest: string[] = [];
+      let from = (await store.scan(['Client', 'Grant'], undefined, 4)).next;
+      while (from !== undefined) {
+        const page = await store.scan(['Grant'], from, 4);
+        rest.push(...page.entries.map((entry) => entry.kind));
+        from = page.next;
+      }
+      expect(new Set(rest)).toEqual(new Set(['Grant']));
     });
 
     describe('within a quota', () => {
@@ -507,6 +519,65 @@ export function rawStoreConformance(name: string, open: (clock: () => number) =>
       expect(await store.get(entry.kind, 'b')).toBeUndefined();
       clock.advance(60);
       expect(await store.get(entry.kind, 'a')).toBeUndefined();
+      await store.close();
+    });
+
+    it('restores entries as they were scanned, in the order of their quota, and evicts nothing', async () => {
+      const clock = testClock();
+      const store = await open(clock.now);
+      const all = async () => {
+        const { entries, next } = await store.scan(undefined, undefined, 1000);
+        expect(next).toBeUndefined();
+        return entries.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      };
+      const quota: Quota = { name: 'q', total: 9000, perClient: 9000, perNetwork: 9000, whenFull: 'evict' };
+      const charged = (id: string, total = 9000) => {
+        const charge = { quota: { ...quota, total }, network: 'n', wider: 'w', client: 'c' };
+        return { op: 'put', entry: code(id, { kind: 'Interaction', payload: 'x'.repeat(1000), charge }) } as const;
+      };
+      const references = { grant: 'g', member: 'm', client: 'c', uid: 'u' };
+      const used = code('used', { expiresAt: Math.floor(clock.now() / 1000) + 60, references });
+      await store.commit([{ op: 'create', entry: used }]);
+      await store.commit([{ op: 'update', entry: used, revision: 1 }]);
+      await store.commit([{ op: 'consume', kind: used.kind, id: 'used' }]);
+      // Neither by name nor backwards is this the order of the ids.
+      for (const id of ['c2', 'c4', 'c1', 'c3']) await store.commit([charged(id)]);
+      const before = await all();
+      expect(before).toMatchObject([
+        ...['c1', 'c2', 'c3', 'c4'].map((id) => ({
+          id,
+          charge: { quota: 'q', network: 'n', wider: 'w', client: 'c' },
+        })),
+        { ...used, consumedAt: Math.floor(clock.now() / 1000), revision: 2, charge: undefined },
+      ]);
+
+      await store.commit([
+        ...before.slice(1).map(({ kind, id }) => ({ op: 'delete', kind, id }) as const),
+        { op: 'put', entry: code('c1', { kind: 'Interaction', payload: 'another' }) },
+      ]);
+      const aged = (age: number | undefined) => (age ?? 0) - 2 ** 40;
+      const restored = before.map((entry) => ({
+        ...entry,
+        charge: entry.charge && { ...entry.charge, age: aged(entry.charge.age) },
+      }));
+      for (const entry of restored) expect(await store.commit([{ op: 'restore', ...entry }])).toBe(true);
+      expect(await all()).toEqual(restored);
+      // Once more, as a copy does that got no answer.
+      expect(await store.commit(restored.map((entry) => ({ op: 'restore', ...entry })))).toBe(true);
+      expect(await all()).toEqual(restored);
+      expect(await store.count(used.kind, 'grant', 'g')).toBe(1);
+      expect(await store.commit([{ op: 'consume', kind: used.kind, id: 'used' }])).toBe(false);
+
+      // They count, and are evicted in their order, before what is written later.
+      const standing = async () => (await all()).map(({ id }) => id);
+      await store.commit([charged('d1', 8500)]);
+      expect(await standing()).toEqual(['c1', 'c3', 'c4', 'd1', 'used']);
+      await store.commit([charged('d2', 8500)]);
+      expect(await standing()).toEqual(['c1', 'c3', 'd1', 'd2', 'used']);
+      await store.commit([charged('d3', 8500)]);
+      expect(await standing()).toEqual(['c3', 'd1', 'd2', 'd3', 'used']);
+      clock.advance(60);
+      expect(await store.sweep(10)).toBe(1);
       await store.close();
     });
   });

@@ -65,6 +65,7 @@ describe('shared counters', () => {
   it('adopt the window and count that the other replicas have', async () => {
     const counters = sharedCounters(
       async (_key, count) => ({ count: count + 4, milliseconds: 5_000 }),
+      's',
       () => 1_000_000,
     );
     counters.add('a', RATE);
@@ -79,7 +80,7 @@ describe('shared counters', () => {
       told.push(count);
       throw new Error('gone');
     };
-    const counters = sharedCounters(share, () => time.now);
+    const counters = sharedCounters(share, 's', () => time.now);
     for (let at = 0; at < 5; at += 1) {
       counters.add('a', RATE);
       await new Promise(setImmediate);
@@ -98,8 +99,7 @@ describe.skipIf(!redisPresent())('counters in Redis', () => {
   });
   afterAll(() => redis.close());
 
-  const replica = (clock = Date.now) =>
-    redisCounters({ url: redis.url, keyPrefix: 'gate', secret: 's'.repeat(32) }, clock);
+  const replica = (clock = Date.now) => redisCounters({ url: redis.url, keyPrefix: 'gate' }, 's'.repeat(32), clock);
 
   it('are counted for all replicas together, without delaying a caller', async () => {
     const [one, two] = [replica(), replica()];

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { decompressed } from '../../src/storage/compression.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import type { Quota } from '../../src/storage/quota.ts';
 import { sealed, sealedStore } from '../../src/storage/seal.ts';
@@ -83,6 +85,12 @@ describe('a sealed store', () => {
       ['AccessToken', put.entry.id],
     ] as const)
       expect((await one.get(kind, id))?.payload).toBe(payload);
+  });
+
+  it('compresses with the same dictionary as ever, byte for byte', () => {
+    // All of the dictionary, compressed.
+    const text = decompressed(Buffer.from('Sxwtr0fL69HyerS8Hi2vh0R5DQA=', 'base64'));
+    expect(createHash('sha256').update(text).digest('base64url')).toBe('doS4hUNdPvNfIruPBNhZvSQ_syGA7RP4oGakEMX6Zf0');
   });
 
   it('writes only what the first secret does not seal yet when it is resealed', async () => {

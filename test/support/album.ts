@@ -2,8 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { contactSheets, type Shot } from './contact-sheet.ts';
+import type { BrowserContext, Page } from 'playwright-core';
 import { keyboardFindings } from './keyboard.ts';
 
 /** Called for each page of a story, with the title of the step. */
@@ -24,7 +23,7 @@ function newFolder(name: string): string {
   return folder;
 }
 
-/** `npm run test:pages`: each page in each language on each screen, with screenshots. */
+/** `npm run test:pages`: each page in each language on each screen, with screenshots, from which it makes contact sheets. */
 const EVERYTHING = process.env.COURSEGATE_PAGES === 'all';
 
 /**
@@ -100,8 +99,6 @@ interface CloseLook {
   readonly look: Look;
   readonly findings: string[];
   readonly count: { pages: number; screens: number; rules: number };
-  /** With EVERYTHING, writes a contact sheet of all screenshots for each language. */
-  sheets(browser: Browser): Promise<readonly string[]>;
 }
 
 /**
@@ -116,7 +113,6 @@ export function closeLook(name: string, languages: readonly string[] = ['en']): 
   const inTurn = languages.length > 1;
   const findings: string[] = [];
   const count = { pages: 0, screens: 0, rules: 0 };
-  const shots: (Shot & { readonly language: string })[] = [];
 
   const look: Look = async (page, title) => {
     const turn = count.pages;
@@ -137,7 +133,6 @@ export function closeLook(name: string, languages: readonly string[] = ['en']): 
         if (EVERYTHING) {
           await page.evaluate(TO_THE_END);
           await page.screenshot({ path: file, fullPage: true });
-          shots.push({ row: title, column: `${language} ${width} ${colorScheme}`, file, width, language });
         }
         if (inTurn) await page.evaluate(OPEN_ALL);
         await page.evaluate(TO_THE_END);
@@ -154,21 +149,7 @@ export function closeLook(name: string, languages: readonly string[] = ['en']): 
     }
   };
 
-  return {
-    look,
-    findings,
-    count,
-    async sheets(browser) {
-      if (!EVERYTHING) return [];
-      console.info(name, count);
-      const written: string[] = [];
-      for (const language of languages) {
-        const own = shots.filter((shot) => shot.language === language);
-        written.push(...(await contactSheets(browser, own, `${folder}/sheet-${language}`)));
-      }
-      return written;
-    },
-  };
+  return { look, findings, count };
 }
 
 async function inLanguage(page: Page, language: string): Promise<readonly string[]> {

@@ -8,10 +8,14 @@ export type Command = WatchedProcess;
 
 /**
  * Runs `coursegate ...` as a separate process. Only with Node: a test that needs another program to run it starts that
- * itself, because all tests that import one are repeated on a bare machine (test/packaging/support/bare-machine.ts).
+ * itself, because all tests that import one are repeated on a bare machine (test/packaging/support/bare-machine.ts). `node` are options of Node.
  */
-export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
-  return watchProcess(spawn(process.execPath, [MAIN, ...args], commandOptions(environment)));
+export function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  node: readonly string[] = [],
+): Command {
+  return watchProcess(spawn(process.execPath, [...node, MAIN, ...args], commandOptions(environment)));
 }
 
 /**

@@ -13,6 +13,8 @@ export interface CommandOptions {
   readonly signedPath?: string;
   readonly signedBody?: string;
   readonly signedMethod?: string;
+  /** Further header fields. */
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** The signature field a backend sends with a command, implemented from docs/backend-events.md. */
@@ -36,7 +38,7 @@ export interface Commanded {
 
 /** Sends a signed command to an admin listener. */
 export async function command(admin: string, path: string, options: CommandOptions = {}): Promise<Commanded> {
-  return send(admin, path, options, { 'coursegate-signature': commandSignature(path, options) });
+  return send(admin, path, options, { 'coursegate-signature': commandSignature(path, options), ...options.fields });
 }
 
 /** Sends a command with these header fields. */

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { answers } from './answers.ts';
 import { missing } from './missing.ts';
 import { freePort } from './world.ts';
 
@@ -81,17 +81,6 @@ function ended(child: ChildProcess): Promise<void> {
     child.once('exit', () => resolve());
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) resolve();
     else process.kill(-child.pid, 'SIGKILL');
-  });
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(port, '127.0.0.1');
-    probe.once('error', () => resolve(false));
-    probe.once('connect', () => {
-      probe.destroy();
-      resolve(true);
-    });
   });
 }
 

@@ -94,7 +94,7 @@ function ending(folder: string, processes: readonly RedisProcess[]): () => Promi
 }
 
 export interface Sentinels extends Topology {
-  readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  readonly nodes: { readonly host: string; readonly port: number }[];
   readonly masterName: string;
   /** The initial primary first, then its replicas. */
   readonly redis: readonly RedisProcess[];
@@ -146,7 +146,7 @@ sentinel parallel-syncs gate 2
 }
 
 export interface RedisCluster extends Topology {
-  readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  readonly nodes: { readonly host: string; readonly port: number }[];
   /** The initial primaries, in the order of their slots: the first owns the first third. Then their replicas. */
   readonly redis: readonly RedisProcess[];
   /** The primary that owns a key's slot. */

@@ -8,9 +8,10 @@ import type { DocumentNetwork } from '../../src/authorization-server/client-docu
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
 import type { ServerFactory } from '../../src/mcp/server.ts';
 import { createLog, type Log } from '../../src/operations/log.ts';
-import { type School, startSchool } from '../../src/operator/demo/school.ts';
+import type { School } from '../../src/operator/demo/school.ts';
 import { type Gateway, startGateway } from '../../src/process/gateway.ts';
 import type { Reload } from '../../src/process/reload.ts';
+import { startSchoolWithEcho } from './echo-socket.ts';
 
 export interface World {
   readonly origin: string;
@@ -62,7 +63,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const port = await freePort();
   const origin = `http://localhost:${port}`;
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'coursegate-world-'));
-  const school = await startSchool({
+  const school = await startSchoolWithEcho({
     ports: { school: 0, progress: 0, events: 0 },
     gate: () => ({ issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
     clock: schoolClock,

@@ -248,7 +248,7 @@ export const chartValues = z
       })
       .partial(),
     resources: object.meta({
-      description: "Resources of the gate's container. Node's heap may use three quarters of the memory limit.",
+      description: "Resources of the gate's container. The gate limits its heap to 60 % of the memory limit.",
     }),
     probes: z
       .strictObject({ startup: probe('startup'), liveness: probe('liveness'), readiness: probe('readiness') })

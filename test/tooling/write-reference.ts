@@ -1,9 +1,10 @@
 /**
- * Writes the generated docs: the command reference, the index of decisions, and the tables of presets and of scaling.
+ * Writes the generated docs: the command reference, the index of decisions, and the tables of presets, of scaling and of goals.
  * `npm run reference`
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type Parts, withCapacity } from '../../bench/capacity/model.ts';
+import { resultsPage } from '../../bench/support/report.ts';
 import { commandPages } from './command-reference.ts';
 import { decisionIndex } from './decision-index.ts';
 import { withPresets } from './preset-table.ts';
@@ -20,3 +21,7 @@ writeFileSync(presets, withPresets(readFileSync(presets, 'utf8')));
 const parts = readFileSync(new URL('../../bench/capacity/parts.json', import.meta.url), 'utf8');
 const scaling = file('scaling.md');
 writeFileSync(scaling, withCapacity(readFileSync(scaling, 'utf8'), JSON.parse(parts) as Parts));
+
+const results = new URL('../../bench/RESULTS.md', import.meta.url);
+const history = readFileSync(new URL('../../bench/history.json', import.meta.url), 'utf8');
+writeFileSync(results, resultsPage(readFileSync(results, 'utf8'), JSON.parse(history)));

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { ChunkedBody } from '../../src/upstream/http1/chunked-body.ts';
 import { responseFraming } from '../../src/upstream/http1/framing.ts';
@@ -74,6 +75,23 @@ describe('the head of a response', () => {
     ['HTTP/1.1 103 Early Hints', 'Link: <x>', 0, 4_000],
   ])('%j with %j is followed by a body of %s, and by another response for %i ms', (line, fields, body, keep) => {
     expect(head(`${line}\r\n${fields}${fields === '' ? '' : '\r\n'}\r\n`)).toMatchObject({ body, keep });
+  });
+
+  it('has nothing of the head before it on the connection', () => {
+    const parser = new ParsedHead();
+    const fieldsOf = (lines: readonly string[]) => {
+      const bytes = Buffer.from(['HTTP/1.1 200 OK', ...lines, '', ''].join('\r\n'), 'latin1');
+      parser.reset();
+      expect(parser.parse(bytes, 0, bytes.length)).toBe(bytes.length);
+      return parser.fields;
+    };
+    const sid = (value: string) => fieldsOf(['Content-Length: 2', `Set-Cookie: ${value}`, 'Vary: Accept']);
+    expect(sid('a=1')).toEqual(['Content-Length', '2', 'Set-Cookie', 'a=1', 'Vary', 'Accept']);
+    expect(sid('a=2')).toEqual(['Content-Length', '2', 'Set-Cookie', 'a=2', 'Vary', 'Accept']);
+    expect(sid('a=21')).toEqual(['Content-Length', '2', 'Set-Cookie', 'a=21', 'Vary', 'Accept']);
+    expect(fieldsOf(['Content-Length: 2', 'Vary: Accept'])).toEqual(['Content-Length', '2', 'Vary', 'Accept']);
+    expect(fieldsOf([])).toEqual([]);
+    expect(sid('')).toEqual(['Content-Length', '2', 'Set-Cookie', '', 'Vary', 'Accept']);
   });
 
   it('of a response to HEAD is followed by no body', () => {
@@ -258,14 +276,23 @@ describe('the head of a request', () => {
   const request = { method: 'POST', path: '/x?y', servername: '', headers: ['Host', 'a'], body: null };
 
   it('has what was given, and says whether the connection stays', () => {
-    expect(requestHead({ ...request, headers: ['Host', 'a', 'content-length', '5', 'X', 'y'] })).toEqual({
-      text: 'POST /x?y HTTP/1.1\r\nConnection: keep-alive\r\nHost: a\r\nX: y\r\n',
+    const headers = ['Host', 'a', 'content-length', '5', 'X', 'y'];
+    const common = { 'X-Member-Id': 'm', 'X-Client-Id': 'c' };
+    expect(requestHead({ ...request, headers, common, body: Readable.from([]) })).toEqual({
+      text: 'POST /x?y HTTP/1.1\r\nConnection: keep-alive\r\nHost: a\r\nX: y\r\nX-Member-Id: m\r\nX-Client-Id: c',
       length: 5,
       closes: false,
       expectsBody: true,
     });
     expect(requestHead({ ...request, method: 'HEAD' }).text).toContain('\r\nConnection: close\r\n');
     expect(requestHead({ ...request, method: 'GET', body: 'x' }).closes).toBe(true);
+    // Again, and not from a head that was longer.
+    expect(requestHead({ ...request, common }).text).toBe(
+      'POST /x?y HTTP/1.1\r\nConnection: keep-alive\r\nHost: a\r\nX-Member-Id: m\r\nX-Client-Id: c\r\nContent-Length: 0\r\n\r\n',
+    );
+    expect(requestHead({ ...request, headers: ['Host', 'a'], body: '\u00fc' }).text).toBe(
+      'POST /x?y HTTP/1.1\r\nConnection: keep-alive\r\nHost: a\r\nContent-Length: 2\r\n\r\n',
+    );
   });
 
   it.each([
@@ -279,6 +306,9 @@ describe('the head of a request', () => {
     ['two hosts', { headers: ['Host', 'a', 'host', 'b'] }],
     ['two lengths', { headers: ['Host', 'a', 'Content-Length', '1', 'content-length', '1'] }],
     ['a length that is none', { headers: ['Host', 'a', 'Content-Length', '1x'] }],
+    ['another length than that of its body', { headers: ['Host', 'a', 'Content-Length', '1'], body: 'xx' }],
+    ['a line feed in a common value', { common: { X: 'b\r\nY: c' } }],
+    ['a length in common', { common: { 'Content-Length': '0' } }],
     ['a transfer coding', { headers: ['Host', 'a', 'transfer-encoding', 'chunked'] }],
     ['connection options', { headers: ['Host', 'a', 'Connection', 'upgrade'] }],
     ['an expectation', { headers: ['Host', 'a', 'Expect', '100-continue'] }],

@@ -63,9 +63,6 @@ volumeMounts:
 {{- end -}}
 
 {{- define "coursegate.env" -}}
-{{- $names := list -}}
-{{- range .Values.extraEnv -}}{{- $names = append $names .name -}}{{- end -}}
-{{- $heap := include "coursegate.heap" . -}}
 {{- with .Values.secret.existingSecret }}
 - name: COURSEGATE_SECRET
   valueFrom: { secretKeyRef: { name: {{ . | quote }}, key: {{ $.Values.secret.key | quote }} } }
@@ -74,19 +71,7 @@ volumeMounts:
 - name: REDIS_URL
   valueFrom: { secretKeyRef: { name: {{ . | quote }}, key: {{ $.Values.redis.key | quote }} } }
 {{- end }}
-{{- if and $heap (not (has "NODE_OPTIONS" $names)) }}
-- name: NODE_OPTIONS
-  value: {{ printf "--max-old-space-size=%s" $heap }}
-{{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}
 {{- end }}
-{{- end -}}
-
-{{- /* Heap size: 3/4 of the memory limit, in MiB, so that Node collects garbage before the kernel kills it. Empty without a limit in Mi or Gi. */ -}}
-{{- define "coursegate.heap" -}}
-{{- $limit := toString (dig "limits" "memory" "" .Values.resources) -}}
-{{- if regexMatch "^[0-9]+Mi$" $limit -}}{{ div (mul (trimSuffix "Mi" $limit | int64) 3) 4 }}
-{{- else if regexMatch "^[0-9]+Gi$" $limit -}}{{ mul (trimSuffix "Gi" $limit | int64) 768 }}
-{{- end -}}
 {{- end -}}

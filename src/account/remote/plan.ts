@@ -48,7 +48,7 @@ export interface PlanContext {
 /** Plans one mapped field. `member` is the argument that takes the member's id. */
 export function planField(join: FieldJoin, alias: string, context: PlanContext, member: string | undefined): Plan {
   const { fieldNodes, path } = context.info;
-  const field = new Planner(alias, context).field(join, alias, String(path.key), fieldNodes);
+  const field = planner(alias, context)(join, alias, String(path.key), fieldNodes);
   return { field, text: printField(field, member), withArguments: [...fieldsWithArguments(field)] };
 }
 
@@ -116,54 +116,49 @@ function argumentsOf(
   return takesFirst ? { ...given, first: given.first ?? defaultFirst(largestWindow) } : given;
 }
 
-class Planner {
-  readonly #prefix: string;
-  readonly #context: PlanContext;
-  readonly #fragments: Parameters<typeof collectSubfields>[1];
-  #variables = 0;
-  #aliases = 0;
+/** Returns what plans fields. Variables and aliases begin with `prefix`. */
+function planner(prefix: string, context: PlanContext) {
+  const fragments = Object.fromEntries(
+    Object.entries(context.info.fragments).map(([name, definition]) => [name, { definition }]),
+  );
+  let variableCount = 0;
+  let aliasCount = 0;
+  return fieldPlan;
 
-  constructor(prefix: string, context: PlanContext) {
-    this.#prefix = prefix;
-    this.#context = context;
-    const fragments = Object.entries(context.info.fragments);
-    this.#fragments = Object.fromEntries(fragments.map(([name, definition]) => [name, { definition }]));
-  }
-
-  field(join: FieldJoin, alias: string, key: string | undefined, nodes: readonly FieldNode[]): FieldPlan {
-    const given = argumentsOf(join, nodes, this.#context.info, this.#context.largestWindow);
+  function fieldPlan(join: FieldJoin, alias: string, key: string | undefined, nodes: readonly FieldNode[]): FieldPlan {
+    const given = argumentsOf(join, nodes, context.info, context.largestWindow);
     const sent = join.arguments.filter(({ argument }) => given[argument] !== undefined);
-    const variables = sent.map((argument) => ({ variable: this.#variable(), argument }));
-    return { alias, key, nodes, join, arguments: variables, inner: join.inner && this.#selection(join.inner, nodes) };
+    const variables = sent.map((argument) => ({ variable: variable(), argument }));
+    return { alias, key, nodes, join, arguments: variables, inner: join.inner && selectionPlan(join.inner, nodes) };
   }
 
-  #selection({ abstract, objects }: TypeJoin, parents: readonly FieldNode[]): SelectionPlan {
-    const planned = [...objects].map(([name, object]) => [name, this.#object(object, parents)] as const);
+  function selectionPlan({ abstract, objects }: TypeJoin, parents: readonly FieldNode[]): SelectionPlan {
+    const planned = [...objects].map(([name, object]) => [name, objectPlan(object, parents)] as const);
     return { abstract, objects: new Map(planned) };
   }
 
   /** `parents` are the nodes of the field that returns the object. */
-  #object(join: ObjectJoin, parents: readonly FieldNode[]): ObjectPlan {
+  function objectPlan(join: ObjectJoin, parents: readonly FieldNode[]): ObjectPlan {
     const fields: FieldPlan[] = [];
     const needed = new Set<FieldJoin>();
-    const { schema, variableValues } = this.#context.info;
+    const { schema, variableValues } = context.info;
     const details = parents.map((node) => ({ node }));
-    const collected = collectSubfields(schema, this.#fragments, variableValues, join.type, details, true);
+    const collected = collectSubfields(schema, fragments, variableValues, join.type, details, true);
     for (const [key, found] of collected.groupedFieldSet) {
       const nodes = found.map(({ node }) => node);
       const name = nodes[0]?.name.value ?? '';
       const field = join.fields.get(name);
       // Fields of another service need some fields of this one. They get separate aliases, whatever the client requested.
       if (field === undefined) for (const need of join.needs.get(name) ?? []) needed.add(need);
-      else if (this.#isRequested(field, nodes)) fields.push(this.field(field, this.#alias(), key, nodes));
+      else if (isRequested(field, nodes)) fields.push(fieldPlan(field, alias(), key, nodes));
     }
-    for (const need of needed) fields.push(this.field(need, this.#alias(), undefined, []));
+    for (const need of needed) fields.push(fieldPlan(need, alias(), undefined, []));
     return { typeName: join.type.name, fields };
   }
 
   /** Whether to request a field. Forbidden fields and invalid windows are left to graphql-js, which fails at their path. */
-  #isRequested(field: FieldJoin, nodes: readonly FieldNode[]): boolean {
-    const { info, largestWindow, opens } = this.#context;
+  function isRequested(field: FieldJoin, nodes: readonly FieldNode[]): boolean {
+    const { info, largestWindow, opens } = context;
     if (!opens(field.coordinate)) return false;
     try {
       return !isOutsideWindow(argumentsOf(field, nodes, info, largestWindow), largestWindow);
@@ -173,13 +168,13 @@ class Planner {
     }
   }
 
-  #variable(): string {
-    this.#variables += 1;
-    return `${this.#prefix}_${this.#variables - 1}`;
+  function variable(): string {
+    variableCount += 1;
+    return `${prefix}_${variableCount - 1}`;
   }
 
-  #alias(): string {
-    this.#aliases += 1;
-    return `f${this.#aliases}`;
+  function alias(): string {
+    aliasCount += 1;
+    return `f${aliasCount}`;
   }
 }

@@ -150,7 +150,7 @@ function clientCommands(
       for (let ended = 0; ; ) {
         const before = ended;
         for (let from: string | undefined, begun = false; !begun || from !== undefined; begun = true) {
-          const scanned = await store.scan('Grant', from, SCANNED);
+          const scanned = await store.scan(['Grant'], from, SCANNED);
           const ids = new Set(scanned.entries.map((entry) => toGrant(entry).clientId));
           for (const id of ids) ended += (await revokeClient(id, decision)).ended;
           from = scanned.next;

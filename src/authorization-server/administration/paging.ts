@@ -9,9 +9,8 @@ export interface PageWanted {
   readonly limit: number;
 }
 
-/** A position: index of the kind, cursor in the store, and how many of the matches from there were already returned. */
+/** A position: cursor in the store, and how many of the matches from there were already returned. */
 interface Place {
-  readonly kind: number;
   readonly from: string | undefined;
   readonly given: number;
 }
@@ -33,36 +32,30 @@ export async function pageOf<T>(
   read: (entry: Entry) => T | undefined,
 ) {
   const until = performance.now() + LONGEST;
-  let { kind, from, given } = placeOf(cursor, kinds.length);
+  let { from, given } = placeOf(cursor);
   const found: T[] = [];
-  while (kind < kinds.length) {
-    const { entries, next } = await store.scan(kinds[kind], from, STEP);
+  for (;;) {
+    const { entries, next } = await store.scan(kinds, from, STEP);
     const fitting = entries.flatMap((entry) => read(entry) ?? []).slice(given);
     const room = limit - found.length;
     found.push(...fitting.slice(0, room));
-    if (fitting.length > room) return { found, next: cursorOf({ kind, from, given: given + room }) };
-    given = 0;
-    from = next;
-    if (next === undefined) kind += 1;
-    if (found.length === limit || performance.now() > until) break;
+    if (fitting.length > room) return { found, next: cursorOf({ from, given: given + room }) };
+    if (next === undefined) return { found, next };
+    [from, given] = [next, 0];
+    if (found.length === limit || performance.now() > until) return { found, next: cursorOf({ from, given }) };
   }
-  return { found, next: kind < kinds.length ? cursorOf({ kind, from, given: 0 }) : undefined };
 }
 
-function cursorOf({ kind, from, given }: Place): string {
-  return writeCursor([kind, from ?? null, given]);
+function cursorOf({ from, given }: Place): string {
+  return writeCursor([from ?? null, given]);
 }
 
 /** Throws GatewayError `invalid_request`. */
-function placeOf(cursor: string | undefined, kinds: number): Place {
-  if (cursor === undefined) return { kind: 0, from: undefined, given: 0 };
+function placeOf(cursor: string | undefined): Place {
+  if (cursor === undefined) return { from: undefined, given: 0 };
   const position = readCursor(cursor, LONGEST_CURSOR);
-  const [kind, from, given]: readonly unknown[] = Array.isArray(position) ? position : [];
-  if (isIndex(kind, kinds) && isIndex(given, STEP * 10) && (from === null || typeof from === 'string'))
-    return { kind, from: from ?? undefined, given };
+  const [from, given]: readonly unknown[] = Array.isArray(position) ? position : [];
+  const isCount = typeof given === 'number' && Number.isInteger(given) && given >= 0 && given < STEP * 10;
+  if (isCount && (from === null || typeof from === 'string')) return { from: from ?? undefined, given };
   throw invalidRequest('The cursor is not the "next" of an earlier page.');
-}
-
-function isIndex(value: unknown, below: number): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < below;
 }

@@ -4,28 +4,21 @@ import { clientOf, findClient, metadataOf } from '../event-client.ts';
 /** Store kinds: apps that registered dynamically, and apps with a client ID metadata document. */
 export const APP_KINDS = { registered: 'Client', document: 'ClientDocument' } as const;
 
-/** An app as stored. Times are Unix seconds. */
-export interface StoredApp {
-  readonly id: string;
-  readonly kind: keyof typeof APP_KINDS;
-  readonly name: string | undefined;
-  readonly redirectUris: readonly string[];
-  /** What it says about itself (RFC 7591 section 2). */
-  readonly metadata: ReturnType<typeof metadataOf>;
-  readonly createdAt: number | undefined;
-  readonly expiresAt: number | undefined;
-}
+export type StoredApp = Readonly<ReturnType<typeof storedApp>>;
 
-export function storedApp(entry: Entry): StoredApp {
+/** An app as stored. Times are Unix seconds. */
+export function storedApp(entry: Entry) {
   const metadata = metadataOf(entry);
   const { clientId, clientName, redirectUris } = clientOf(String(metadata.client_id), metadata);
   const isDocument = entry.kind === APP_KINDS.document;
   const issued = isDocument ? undefined : metadata.client_id_issued_at;
   return {
     id: clientId,
-    kind: isDocument ? 'document' : 'registered',
+    kind: isDocument ? ('document' as const) : ('registered' as const),
     name: clientName,
-    ...{ redirectUris, metadata },
+    redirectUris,
+    /** What it says about itself (RFC 7591 section 2). */
+    metadata,
     createdAt: typeof issued === 'number' ? issued : undefined,
     expiresAt: entry.expiresAt,
   };

@@ -4,11 +4,6 @@ import { boundedExchange } from '../../http/bounded-client.ts';
 import { DocumentFailure } from './failure.ts';
 import type { DocumentNetwork } from './network.ts';
 
-export interface FetchedDocument {
-  readonly body: Buffer;
-  readonly cacheControl: string | undefined;
-}
-
 /** The maximum size of a document in bytes (draft-ietf-oauth-client-id-metadata-document section 6.6). */
 const LARGEST = 5 * 1024;
 /** Milliseconds that a fetch usually may take. */
@@ -22,12 +17,7 @@ export const DOCUMENT_DEADLINE = 2500;
  * @param deadline - milliseconds for the whole fetch
  * @param stop - ends it earlier
  */
-export async function fetchDocument(
-  url: URL,
-  network: DocumentNetwork,
-  deadline = DOCUMENT_DEADLINE,
-  stop?: AbortSignal,
-): Promise<FetchedDocument> {
+export async function fetchDocument(url: URL, network: DocumentNetwork, deadline: number, stop?: AbortSignal) {
   const target = Object.assign(new URL(url), { port: String(network.port) });
   const late = AbortSignal.timeout(deadline);
   try {

@@ -58,55 +58,46 @@ export function claimOf(host: string, address: string): Claim {
 }
 
 /** The shares in use: fetches that are running, and the rates of the last seconds. */
-export class FetchShares {
-  readonly #clock: Clock;
-  readonly #running = new Map<string, number>();
+export function fetchShares(clock: Clock) {
+  const running = new Map<string, number>();
   /** When each rate has recovered completely, in milliseconds since the epoch. */
-  readonly #recovered = new LRUCache<string, number>({ max: REMEMBERED });
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  allow({ places, rates }: Claim): boolean {
-    return (
-      places.every(([key, most]) => (this.#running.get(key) ?? 0) < most) &&
-      rates.every(([key, rate]) => this.#debt(key, rate) <= (rate.burst - 1) * rate.interval)
-    );
-  }
-
-  /** How much of its own rates the client has used up: the largest fraction, from 0 to 1. */
-  use({ own }: Claim): number {
-    return Math.max(...own.map(([key, rate]) => this.#debt(key, rate) / (rate.burst * rate.interval)));
-  }
-
-  take({ places, rates }: Claim): void {
-    for (const [key] of places) this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
-    for (const [key, rate] of rates) this.#charge(key, rate, rate.interval);
-  }
-
-  /** @param fetched - whether a fetch took place, which counts towards the rates */
-  giveBack({ places, rates }: Claim, fetched: boolean): void {
-    for (const [key] of places) {
-      const left = (this.#running.get(key) ?? 1) - 1;
-      if (left === 0) this.#running.delete(key);
-      else this.#running.set(key, left);
-    }
-    if (!fetched) for (const [key, rate] of rates) this.#charge(key, rate, -rate.interval);
-  }
-
-  #charge(key: string, rate: Rate, milliseconds: number): void {
-    this.#recovered.set(key, this.#clock() + this.#debt(key, rate) + milliseconds);
-  }
-
+  const recovered = new LRUCache<string, number>({ maxSize: REMEMBERED, sizeCalculation: () => 1 });
   /** Milliseconds until the rate has recovered. */
-  #debt(key: string, { burst, interval }: Rate): number {
-    const now = this.#clock();
+  const debt = (key: string, { burst, interval }: Rate): number => {
+    const now = clock();
     const most = burst * interval;
-    const left = Math.max(0, (this.#recovered.get(key) ?? 0) - now);
+    const left = Math.max(0, (recovered.get(key) ?? 0) - now);
     if (left <= most) return left;
     // The clock was set back: the rate recovers from now on.
-    this.#recovered.set(key, now + most);
+    recovered.set(key, now + most);
     return most;
-  }
+  };
+  const charge = (key: string, rate: Rate, milliseconds: number): void => {
+    recovered.set(key, clock() + debt(key, rate) + milliseconds);
+  };
+
+  return {
+    allow: ({ places, rates }: Claim): boolean =>
+      places.every(([key, most]) => (running.get(key) ?? 0) < most) &&
+      rates.every(([key, rate]) => debt(key, rate) <= (rate.burst - 1) * rate.interval),
+
+    /** How much of its own rates the client has used up: the largest fraction, from 0 to 1. */
+    use: ({ own }: Claim): number =>
+      Math.max(...own.map(([key, rate]) => debt(key, rate) / (rate.burst * rate.interval))),
+
+    take({ places, rates }: Claim): void {
+      for (const [key] of places) running.set(key, (running.get(key) ?? 0) + 1);
+      for (const [key, rate] of rates) charge(key, rate, rate.interval);
+    },
+
+    /** @param fetched - whether a fetch took place, which counts towards the rates */
+    giveBack({ places, rates }: Claim, fetched: boolean): void {
+      for (const [key] of places) {
+        const left = (running.get(key) ?? 1) - 1;
+        if (left === 0) running.delete(key);
+        else running.set(key, left);
+      }
+      if (!fetched) for (const [key, rate] of rates) charge(key, rate, -rate.interval);
+    },
+  };
 }

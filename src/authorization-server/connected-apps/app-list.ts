@@ -1,4 +1,5 @@
 import type { EventClient } from '../../events/event.ts';
+import { folded } from '../../http/visible-text.ts';
 import type { StandingGrant } from '../grants.ts';
 import type { ConnectedAppRow } from '../pages/app-row.ts';
 import { type AreaNames, subjectsOf } from './areas.ts';
@@ -82,15 +83,11 @@ export function pageOf(apps: readonly AppGrants[], carried: CarriedParameters, c
 /** The apps whose name or host contains the text, regardless of case and accents. */
 function matching(apps: readonly AppGrants[], q: string | undefined, called: ListContext['called']) {
   if (q === undefined) return apps;
-  const wanted = plain(q);
+  const wanted = folded(q);
   return apps.filter(({ clientId }) => {
     const { name = '', host = '' } = called.get(clientId) ?? {};
-    return plain(`${name} ${host}`).includes(wanted);
+    return folded(`${name} ${host}`).includes(wanted);
   });
-}
-
-function plain(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
 /** Apps without a name come last. */

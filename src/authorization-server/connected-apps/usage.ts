@@ -34,14 +34,12 @@ interface User {
 /** Counts what each grant reads and changes, for the member's page of connected apps. */
 export type Usage = ReturnType<typeof createUsage>;
 
-interface UsageBounds {
+const BOUNDS = {
   /** The most grants with unwritten counts. Further grants are not counted until the next flush. */
-  readonly grants: number;
+  grants: 10_000,
   /** The most areas of one grant and day. Further areas are counted together. */
-  readonly areas: number;
-}
-
-const BOUNDS: UsageBounds = { grants: 10_000, areas: 64 };
+  areas: 64,
+};
 const BATCH = 50;
 /** The most entries read for one member, which takes some milliseconds. Real members have far fewer. */
 const MOST_READ = 5000;

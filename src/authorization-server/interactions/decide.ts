@@ -82,7 +82,7 @@ async function approve(
   const clientId = String(interaction.params.client_id);
   const requested = [...requestedScopes(interaction)];
   // The member may have disconnected the app since the page was shown.
-  const still = await parts.grants.held(member.sub, clientId);
+  const still = held.size === 0 ? undefined : await parts.grants.held(member.sub, clientId);
   const isHeld = (scope: string) => held.has(scope) && still?.scopes.has(scope) === true;
   // `openid` has no box: the member grants it by approving at all. Approving that alone, when the app asked for more, is
   // more likely a slip than a decision, and the app could do nothing with it: the page is shown again. The

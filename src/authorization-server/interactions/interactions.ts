@@ -6,14 +6,7 @@ import type { InteractionParts } from './interaction-parts.ts';
 import { findPending, signInUrl } from './pending.ts';
 
 /** The handlers of the steps between an authorization request and its answer. */
-export interface Interactions {
-  start(exchange: Exchange): Promise<void>;
-  /** The browser is back from the backend's sign-in page. */
-  returned(exchange: Exchange): Promise<void>;
-  switchAccount(exchange: Exchange): Promise<void>;
-  /** The member has approved or denied. */
-  decide(exchange: Exchange): Promise<void>;
-}
+export type Interactions = ReturnType<typeof createInteractions>;
 
 /**
  * The steps between an authorization request and its answer, one file each:
@@ -26,14 +19,16 @@ export interface Interactions {
  *
  * Every step asks the backend again who is signed in: the member who is signed in when the answer is given gives it.
  */
-export function createInteractions(parts: InteractionParts): Interactions {
+export function createInteractions(parts: InteractionParts) {
   return {
-    start: (exchange) => identifyMember(parts, exchange, 'first-visit'),
-    returned: (exchange) => identifyMember(parts, exchange, 'back-from-sign-in'),
-    async switchAccount(exchange) {
+    start: (exchange: Exchange) => identifyMember(parts, exchange, 'first-visit'),
+    /** The browser is back from the backend's sign-in page. */
+    returned: (exchange: Exchange) => identifyMember(parts, exchange, 'back-from-sign-in'),
+    async switchAccount(exchange: Exchange) {
       const pending = await findPending(parts, exchange);
       redirect(exchange.response, signInUrl(parts, pending, { another: true }));
     },
-    decide: (exchange) => decide(parts, exchange),
+    /** The member has approved or denied. */
+    decide: (exchange: Exchange) => decide(parts, exchange),
   };
 }

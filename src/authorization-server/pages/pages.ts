@@ -6,13 +6,15 @@ import type { GatewayError } from '../../errors.ts';
 import { writeAnswer } from '../../http/answer.ts';
 import { currentRequest } from '../../http/current-request.ts';
 import type { Handler } from '../../http/exchange.ts';
+import { PAGE_HEADERS } from '../../http/html.ts';
+import { palette } from '../../http/palette.ts';
+import { codePath, readInstalled } from '../../installation.ts';
 import type { Clock } from '../../storage/store.ts';
 import { appsPath, carriedBy } from '../connected-apps/target.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { failurePage, type NextSteps, type OAuthRefusal, refusalPage } from './error.ts';
 import { chooseLanguage } from './language.ts';
 import { type Frame, type MemberPage, renderPage } from './layout.ts';
-import { stylesheet } from './stylesheet.ts';
 import { catalogueOf, createWords, type Words } from './words.ts';
 
 export interface PagesOptions {
@@ -28,36 +30,7 @@ export interface PagesOptions {
 }
 
 /** The gate's own pages: branding, language, and the header fields of every page. */
-export interface Pages {
-  readonly school: string;
-  send(
-    response: ServerResponse,
-    status: number,
-    page: (words: Words) => MemberPage,
-    headers?: Readonly<Record<string, string>>,
-  ): void;
-  /** Shows the error of an authorization request that must not be redirected to its redirect URI. */
-  refuse(response: ServerResponse, status: number, refusal: OAuthRefusal): void;
-  fail(response: ServerResponse, failure: GatewayError, requestId: string): void;
-  readonly stylesheet: Handler;
-  /** Undefined when no logo is configured. */
-  readonly logo: Handler | undefined;
-}
-
-/**
- * Headers of every page. `form-action` is omitted on purpose: Chromium applies it to the whole redirect chain after a
- * form is posted, so any value would block the redirect to the app that the member has just approved.
- */
-const HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'",
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'cross-origin-opener-policy': 'same-origin',
-  'cache-control': 'no-store',
-} as const;
+export type Pages = ReturnType<typeof createPages>;
 
 /**
  * One year, without includeSubDomains: the gate does not decide for other hosts of the domain (RFC 6797 section 6.1).
@@ -67,10 +40,11 @@ const HTTPS_ONLY = { 'strict-transport-security': 'max-age=31536000' };
 /** An SVG opened directly is a document of the gate's origin. This CSP prevents scripts and loads, and sandboxes it. */
 const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-export function createPages(options: PagesOptions): Pages {
+export function createPages(options: PagesOptions) {
   const { school, logo } = options;
-  const sheet = Buffer.from(stylesheet(options.colour));
-  const always = { ...HEADERS, ...(options.origin.startsWith('https:') ? HTTPS_ONLY : {}) };
+  const styles = readInstalled(codePath('authorization-server/pages/pages.css'));
+  const sheet = Buffer.concat([Buffer.from(palette(options.colour)), styles]);
+  const always = { ...PAGE_HEADERS, ...(options.origin.startsWith('https:') ? HTTPS_ONLY : {}) };
   const catalogues = new Map(options.languages.map((language) => [language.tag, catalogueOf(language)]));
   const spoken = [...catalogues.keys()];
   const frame: Omit<Frame, 'apps'> = {
@@ -81,7 +55,12 @@ export function createPages(options: PagesOptions): Pages {
     support: options.support,
   };
 
-  const send: Pages['send'] = (response, status, page, headers = {}) => {
+  const send = (
+    response: ServerResponse,
+    status: number,
+    page: (words: Words) => MemberPage,
+    headers: Readonly<Record<string, string>> = {},
+  ): void => {
     const acceptLanguage = response.req.headers['accept-language'];
     const uiLocales = currentRequest()?.uiLocales;
     const { language, asked } = chooseLanguage(spoken, uiLocales, acceptLanguage);
@@ -114,14 +93,16 @@ export function createPages(options: PagesOptions): Pages {
   return {
     school,
     send,
-    refuse: (response, status, refusal) =>
+    /** Shows the error of an authorization request that must not be redirected to its redirect URI. */
+    refuse: (response: ServerResponse, status: number, refusal: OAuthRefusal) =>
       send(response, status, (words) => refusalPage(words, refusal, nextSteps(response, status, {}))),
-    fail(response, failure, requestId) {
+    fail(response: ServerResponse, failure: GatewayError, requestId: string): void {
       const { status, headers } = failure;
       const next = nextSteps(response, status, headers);
       send(response, status, (words) => failurePage(words, failure, requestId, next), headers);
     },
     stylesheet: asset(sheet, { 'content-type': 'text/css; charset=utf-8' }),
+    /** Undefined when no logo is configured. */
     logo:
       logo === undefined
         ? undefined

@@ -1,29 +1,14 @@
-import { readPlainYaml } from '../../config/plain-yaml.ts';
 import type { Config } from '../../config/schema.ts';
 import type { JsonObject } from '../../http/json-object.ts';
-import { once } from '../../http/once.ts';
-import { codePath, readInstalled } from '../../installation.ts';
 import { MEMBER_DETAILS } from '../../oauth/member-details.ts';
-import { FAILURE_RESPONSES } from './responses.ts';
-
-type Components = Readonly<Record<string, JsonObject>>;
-type Schema = JsonObject & { readonly properties: JsonObject };
-
-const written = once(() => {
-  const text = readInstalled(codePath('discovery/openapi/components.yaml')).toString('utf8');
-  return readPlainYaml(text) as {
-    readonly schemas: Readonly<Record<string, Schema>>;
-    readonly responses: Components;
-    readonly headers: Components;
-  };
-});
+import { failureResponses, writtenComponents } from './responses.ts';
 
 /**
  * The gate's own components, which components.yaml describes, with what follows from the configuration: the operator's
  * claims, and the details of a member.
  */
 export function ownComponents({ claims }: Pick<Config, 'claims'>) {
-  const { schemas, responses, headers } = written();
+  const { schemas, responses, headers } = writtenComponents();
   const custom = Object.fromEntries(
     Object.entries(claims).map(([name, { scope }]) => [name, { description: `With the scope ${scope}.` }]),
   );
@@ -33,9 +18,9 @@ export function ownComponents({ claims }: Pick<Config, 'claims'>) {
       { type: 'string', description: `With the scope ${scope}.` },
     ]),
   );
-  const extended = (name: string, before: JsonObject, after: JsonObject): Schema => {
-    const schema = schemas[name] as Schema;
-    return { ...schema, properties: { ...before, ...schema.properties, ...after } };
+  const extended = (name: string, before: JsonObject, after: JsonObject): JsonObject => {
+    const schema = schemas[name];
+    return { ...schema, properties: { ...before, ...schema?.properties, ...after } };
   };
   return {
     schemas: {
@@ -44,7 +29,7 @@ export function ownComponents({ claims }: Pick<Config, 'claims'>) {
       TokenResponse: extended('TokenResponse', {}, custom),
       Userinfo: extended('Userinfo', {}, { ...details, ...custom }),
     },
-    responses: { ...responses, ...FAILURE_RESPONSES },
+    responses: { ...responses, ...failureResponses() },
     headers,
   };
 }

@@ -7,7 +7,7 @@ import { metadataPath } from '../../oauth/protected-resource.ts';
 import type { DescribedService } from '../described-service.ts';
 import { DISCOVERY_PATHS } from '../paths.ts';
 import { templateKey } from './path-template.ts';
-import { type FailureStatus, failures, type MachineVoice, withRequestId } from './responses.ts';
+import { failures, type MachineVoice, withRequestId } from './responses.ts';
 
 /** The gate's own operations, as gate.mustache describes them, whether or not the gate serves them. */
 interface GateApi {
@@ -97,7 +97,7 @@ function completed({ 'x-query': query, 'x-failures': failed = '', ...operation }
     ...(query === undefined ? {} : { parameters }),
     responses: {
       ...Object.fromEntries(responses),
-      ...failures(voice as MachineVoice, ...(statuses.map(Number) as FailureStatus[])),
+      ...failures(voice as MachineVoice, ...statuses.map(Number)),
     },
   };
 }

@@ -1,28 +1,23 @@
+import { readPlainYaml } from '../../config/plain-yaml.ts';
 import type { Voice } from '../../errors.ts';
 import type { JsonObject } from '../../http/json-object.ts';
+import { once } from '../../http/once.ts';
+import { codePath, readInstalled } from '../../installation.ts';
 
 export type MachineVoice = Exclude<Voice, 'page'>;
 
-const FAILURES = {
-  400: { name: 'BadRequest', text: 'The request is malformed or invalid.' },
-  401: { name: 'InvalidClient', text: 'The client is unknown, or client authentication failed.' },
-  403: { name: 'NotAllowed', text: 'This request is not allowed.' },
-  404: { name: 'NotFound', text: 'Nothing was found at this URL.' },
-  406: { name: 'NotAcceptable', text: 'No representation matches the Accept header.' },
-  413: { name: 'PayloadTooLarge', text: 'The request body is larger than this endpoint allows.' },
-  414: { name: 'UriTooLong', text: 'The URL is longer than 8,192 characters.' },
-  415: {
-    name: 'UnsupportedMediaType',
-    text: 'The content type or content encoding of the request body is not supported.',
-  },
-  429: { name: 'TooManyRequests', text: 'Too many requests. Try again after Retry-After seconds.' },
-  500: { name: 'InternalError', text: 'An unexpected error. Please report it with the request ID.' },
-  502: { name: 'BadGateway', text: 'The upstream service returned no usable response.' },
-  503: { name: 'Unavailable', text: 'Temporarily unavailable. Try again after Retry-After seconds.' },
-  504: { name: 'GatewayTimeout', text: 'The upstream service took too long to respond.' },
-} as const;
+type Components = Readonly<Record<string, JsonObject>>;
 
-export type FailureStatus = keyof typeof FAILURES;
+/** components.yaml. */
+export const writtenComponents = once(() => {
+  const text = readInstalled(codePath('discovery/openapi/components.yaml')).toString('utf8');
+  return readPlainYaml(text) as {
+    readonly schemas: Readonly<Record<string, JsonObject & { readonly properties: JsonObject }>>;
+    readonly responses: Components;
+    readonly headers: Components;
+    readonly failures: Readonly<Record<string, { readonly name: string; readonly text: string }>>;
+  };
+});
 
 const VOICES: Readonly<Record<MachineVoice, { prefix: string; type: string; schema: string }>> = {
   oauth: { prefix: 'OAuth', type: 'application/json', schema: 'OAuthError' },
@@ -54,20 +49,22 @@ export const UNREAD_RESPONSES: JsonObject = {
 const PROBLEM_CONTENT = contentOf('application/problem+json', 'Problem');
 
 /** The failures of `components`, by name: each in every error format. */
-export const FAILURE_RESPONSES: JsonObject = Object.fromEntries(
-  Object.values(VOICES).flatMap(({ prefix, type, schema }) =>
-    Object.entries(FAILURES).map(([status, { name, text }]) => {
-      const waits = status === '429' || status === '503';
-      const headers = {
-        ...REQUEST_ID,
-        ...(waits ? { 'Retry-After': header('RetryAfter') } : {}),
-        ...(status === '429' ? LEFT : {}),
-      };
-      const content = { ...contentOf(type, schema), ...(status === '400' ? PROBLEM_CONTENT : {}) };
-      return [prefix + name, { description: text, headers, content }];
-    }),
-  ),
-);
+export function failureResponses(): JsonObject {
+  return Object.fromEntries(
+    Object.values(VOICES).flatMap(({ prefix, type, schema }) =>
+      Object.entries(writtenComponents().failures).map(([status, { name, text }]) => {
+        const waits = status === '429' || status === '503';
+        const headers = {
+          ...REQUEST_ID,
+          ...(waits ? { 'Retry-After': header('RetryAfter') } : {}),
+          ...(status === '429' ? LEFT : {}),
+        };
+        const content = { ...contentOf(type, schema), ...(status === '400' ? PROBLEM_CONTENT : {}) };
+        return [prefix + name, { description: text, headers, content }];
+      }),
+    ),
+  );
+}
 
 /** Reference to a response in `components`. */
 export function responseRef(name: string): JsonObject {
@@ -75,9 +72,12 @@ export function responseRef(name: string): JsonObject {
 }
 
 /** Responses for failures in one error format, by status. */
-export function failures(voice: MachineVoice, ...statuses: readonly FailureStatus[]): JsonObject {
+export function failures(voice: MachineVoice, ...statuses: readonly number[]): JsonObject {
   return Object.fromEntries(
-    statuses.map((status) => [status, responseRef(VOICES[voice].prefix + FAILURES[status].name)]),
+    statuses.map((status) => [
+      status,
+      responseRef(`${VOICES[voice].prefix}${writtenComponents().failures[status]?.name}`),
+    ]),
   );
 }
 

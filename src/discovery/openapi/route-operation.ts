@@ -16,24 +16,10 @@ const OPEN_TO_MEMBERS: Readonly<Record<string, string>> = {
   DELETE: 'Delete at the course site',
 };
 
-/** What the gate itself does at a configured route, whatever its upstream is. */
-export interface RouteFacts {
-  /** Used if the upstream's document has no summary. */
-  readonly summary: string;
-  readonly description: string;
-  readonly security: readonly JsonObject[];
-  /** Responses of the gate itself. */
-  readonly responses: JsonObject;
-  readonly tag: string;
-}
+export type RouteFacts = ReturnType<typeof routeFacts>;
 
-/** The facts about one method of a configured route. */
-export function routeFacts(
-  config: Config,
-  entry: RouteConfig,
-  protection: RouteProtection,
-  method: string,
-): RouteFacts {
+/** What the gate itself does for one method of a configured route, whatever its upstream is. */
+export function routeFacts(config: Config, entry: RouteConfig, protection: RouteProtection, method: string) {
   const limit = entry.bodyLimit ?? config.limits.requestBody;
   const takesBody = BODY_METHODS.includes(method);
   const own = [...Object.keys(entry.query ?? {}), ...Object.keys(entry.body ?? {})];
@@ -45,15 +31,17 @@ export function routeFacts(
   const titles = scopeTitles(config);
   const named = [...protection.scopes].map((scope) => titles[scope] ?? scope).join('; ');
   return {
+    /** Used if the upstream's document has no summary. */
     summary: named === '' ? (OPEN_TO_MEMBERS[method] ?? 'Request from the course site') : named,
     description: [securityText(protection), ...filled, ...size].join(' '),
     security: securityOf(protection),
+    /** Responses of the gate itself. */
     responses: {
       401: responseRef('Unauthorized'),
       403: responseRef('RouteForbidden'),
-      ...failures('problem', ...(takesBody ? ([413] as const) : []), 429, 502, 503, 504),
+      ...failures('problem', ...(takesBody ? [413] : []), 429, 502, 503, 504),
       ...UNREAD_RESPONSES,
-    },
+    } as JsonObject,
     tag: areaOf(protection),
   };
 }

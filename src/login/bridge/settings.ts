@@ -6,7 +6,7 @@ import { ownSignIn } from '../settings.ts';
 /** Login by a signed one-time redirect to the backend and back, as in DiscourseConnect. */
 export const bridgeLogin = z.strictObject({
   kind: z.literal('bridge'),
-  url: pageUrl.describe('Page of the backend that says who is signed in.'),
+  url: pageUrl,
   secret: secret(LONG_ENOUGH),
   ...ownSignIn,
 });

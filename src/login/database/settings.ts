@@ -31,20 +31,16 @@ const COLUMNS = Object.values(MEMBER_DETAILS)
 /** Login by the backend's own table of members, read with one query. */
 export const databaseLogin = z.strictObject({
   kind: z.literal('database'),
-  url: secret(
-    urlProblem,
-    'Where to read the database URL: postgres://…, mysql://… or sqlite:/path. Use a database user with read-only access.',
-  ),
+  url: secret(urlProblem),
   query: query.describe(
     `One SELECT with $1 where the login goes. It must return one row for a member, and none if there is no such member. Its columns: \`id\`, \`hash\`, and if there are any ${COLUMNS}, \`email_verified\`, \`suspended\` (true: may not sign in) and \`version\`, which changes when all of the member’s connections must end (by default the hash).`,
   ),
   hash: z
     .strictObject({
-      pepper: secret(undefined, 'Secret appended to the password before it is hashed, as Devise does.').optional(),
+      pepper: secret().optional(),
     })
-    .prefault({})
-    .describe('How passwords are verified.'),
-  timeout: duration.prefault('3s').describe('Time limit for the database.'),
+    .prefault({}),
+  timeout: duration.prefault('3s'),
   ...credentialLogin,
 });
 

@@ -8,7 +8,7 @@ const { recheck: _, ...withoutRecheck } = credentialLogin;
 /** Login by a file that lists the members and their password hashes. */
 export const directoryLogin = z.strictObject({
   kind: z.literal('directory'),
-  file: text.describe('File that lists the members, relative to this file. It is read again whenever it changes.'),
+  file: text,
   ...withoutRecheck,
 });
 

@@ -20,33 +20,22 @@ const identityField = z
     'is a header with another meaning',
   );
 
-const jwt = z
-  .strictObject({
-    header: identityField.describe('Header with the assertion, such as Cf-Access-Jwt-Assertion.'),
-    ...signedToken,
-  })
-  .describe(
-    'Signed assertion (JWT). It is verified by its signature, so the proxy need not be in `listen.trustedProxies`.',
-  );
+const jwt = z.strictObject({
+  header: identityField,
+  ...signedToken,
+});
 
 /** Login by a single sign-on proxy in front of the gate, which says who is signed in. */
 export const headerLogin = z
   .strictObject({
     kind: z.literal('header'),
-    user: identityField.optional().meta({
-      description:
-        'Header with the member’s ID, such as X-Forwarded-User or Remote-User. Only accepted from `listen.trustedProxies`.',
-    }),
+    user: identityField.optional(),
     ...eachDetail((_, { noun }) => identityField.optional().describe(`Header with the ${noun}. Use it with \`user\`.`)),
     jwt: jwt.optional(),
-    signInUrl: pageUrl
-      .optional()
-      .describe('Where the proxy starts a sign-in. If omitted, the proxy starts it by itself on every page.'),
-    switchUrl: pageUrl
-      .optional()
-      .describe('Where the proxy lets someone else sign in, such as its sign-out page. Defaults to `signInUrl`.'),
-    returnParam: text.default('rd').describe('Query parameter of these pages for the address to return to.'),
-    acrValues: z.array(text).default([]).describe('The acr values that an assertion may contain.'),
+    signInUrl: pageUrl.optional(),
+    switchUrl: pageUrl.optional(),
+    returnParam: text.default('rd'),
+    acrValues: z.array(text).default([]),
     ...everyLogin,
   })
   .superRefine((given, context) => {

@@ -8,10 +8,7 @@ const FORMATS = ['json', 'header', 'html'] as const;
 export type AnswerFormat = (typeof FORMATS)[number];
 
 /** How the response of a backend is read. */
-export const answerFormat = z.enum(FORMATS).default('json').meta({
-  description:
-    'How values are read from the response: `json` by JSON pointers (RFC 6901), `header` by response header names, `html` by regular expressions (RE2) with one group each.',
-});
+export const answerFormat = z.enum(FORMATS).default('json');
 
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
@@ -42,45 +39,28 @@ export function checkSelectors(
 }
 
 const anonymous = z.strictObject({
-  statuses: z.array(z.int().min(400).max(499)).default([401, 403]).describe('Statuses that mean no one is signed in.'),
-  redirects: z.union([z.boolean(), pattern], 'must be true, false or a pattern').default(true).meta({
-    description:
-      'Redirects that mean no one is signed in: true (any), false (none), or those whose Location matches this pattern (RE2).',
-  }),
-  body: pattern.optional().describe('Pattern (RE2) in the body that means no one is signed in.'),
-  at: z.string().optional().describe('Where the value is that `values` applies to. Defaults to `subject`.'),
-  values: z
-    .array(z.union([z.null(), z.boolean(), z.number(), z.string()]))
-    .default([])
-    .describe('Values there that mean no one is signed in, such as null or 0.'),
-  absent: z.boolean().default(false).meta({
-    description:
-      'Whether a missing value also means that no one is signed in. A malformed response then looks like no one, not like a failure.',
-  }),
+  statuses: z.array(z.int().min(400).max(499)).default([401, 403]),
+  redirects: z.union([z.boolean(), pattern], 'must be true, false or a pattern').default(true),
+  body: pattern.optional(),
+  at: z.string().optional(),
+  values: z.array(z.union([z.null(), z.boolean(), z.number(), z.string()])).default([]),
+  absent: z.boolean().default(false),
 });
 
 /** The request that asks a backend who is signed in, and how its response is read. */
 export const whoami = z
   .strictObject({
-    path: backendPath.describe('Path to request with GET.'),
+    path: backendPath,
     format: answerFormat,
-    subject: z.string().optional().describe('Where the ID of the member is. Defaults to /id for `json`.'),
+    subject: z.string().optional(),
     ...eachDetail((_, { noun }) =>
       z.string().optional().describe(`Where the ${noun} of the member is. If omitted, apps get none.`),
     ),
-    emailVerified: z.string().optional().describe('Where it says whether that email is verified: true or false.'),
-    authTime: z
-      .string()
-      .optional()
-      .describe(
-        'Where the time of the sign-in is, in Unix seconds. Without it, apps cannot use max_age and prompt=login.',
-      ),
-    acr: z.string().optional().describe('Where the authentication level of the sign-in is (OpenID Connect acr).'),
-    version: z.string().optional().meta({
-      description:
-        'Where a value is that changes when all of the member’s connections must end, such as with a new password or a suspension. Any text or whole number.',
-    }),
-    anonymous: anonymous.prefault({}).describe('What means that no one is signed in.'),
+    emailVerified: z.string().optional(),
+    authTime: z.string().optional(),
+    acr: z.string().optional(),
+    version: z.string().optional(),
+    anonymous: anonymous.prefault({}),
   })
   .superRefine((given, context) => {
     const { format, subject, emailVerified, authTime, acr, version } = given;

@@ -6,14 +6,8 @@ import { isObject } from '../../http/json-object.ts';
 
 /** Whether routes are enforced or only observed. The gate's own endpoints are enforced in both modes. */
 export const enforcement = z.strictObject({
-  mode: z.enum(['enforce', 'observe']).default('enforce').meta({
-    description:
-      '`observe` passes requests that `routes` would refuse to the site unchanged, and counts them so that `coursegate observed` can suggest routes. Only for trying things out.',
-  }),
-  cookies: z.array(cookiePattern).default([]).meta({
-    description:
-      'In observe mode: further cookies that show that a member is signed in, besides `login.cookies`. * matches any number of characters.',
-  }),
+  mode: z.enum(['enforce', 'observe']).default('enforce'),
+  cookies: z.array(cookiePattern).default([]),
 });
 
 /**

@@ -218,8 +218,10 @@ export function lastOf({ steps }: ConnectionAttempt): AttemptStep {
  * of them, so that a flood pushes out only its own.
  */
 function crowdedOut(held: ReadonlyMap<string, Held>, newest: Held): Held | undefined {
+  let count = 0;
+  for (const { stage } of held.values()) if (stage === newest.stage) count += 1;
+  if (count <= QUOTAS[newest.stage]) return undefined;
   const alike = [...held.values()].filter((one) => one !== newest && one.stage === newest.stage);
-  if (alike.length < QUOTAS[newest.stage]) return undefined;
   const counts = new Map<string, number>();
   for (const { network } of alike) counts.set(network, (counts.get(network) ?? 0) + 1);
   const most = Math.max(...counts.values());

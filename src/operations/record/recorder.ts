@@ -26,22 +26,13 @@ const LONGEST_FACT = 300;
 const ENDINGS: ReadonlySet<AuditEvent['action']> = new Set(['app_disconnected', 'grant_ended']);
 
 /** Records how apps try to connect, step by step, for the console. */
-export interface Recorder {
-  /** Adds the steps that a request has noted. Never waits or fails. */
-  request(record: RequestRecord, status: number, userAgent: string): void;
-  /** Adds the end of a connection by the member or by a command. */
-  audited(event: AuditEvent): void;
-  /** Writes what has changed. Throws GatewayError `store_unavailable`, and what is unwritten is kept for the next time. */
-  flush(): Promise<void>;
-  /** The attempts of all processes, the newest first. Without the store, those of this process. */
-  list(): Promise<readonly ConnectionAttempt[]>;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
 /**
  * Keeps attempts in memory and writes them in batches. Each process writes its own entries, and readers join them: no
  * write needs a read first, and replicas overwrite nothing.
  */
-export function createRecorder(store: Store, clock: Clock): Recorder {
+export function createRecorder(store: Store, clock: Clock) {
   /** Whether requests are reported, which they are only if the console can be opened. */
   let recording = false;
   /** What the store does not have yet, by id; undefined for an attempt that is no longer held. */
@@ -54,7 +45,8 @@ export function createRecorder(store: Store, clock: Clock): Recorder {
   });
 
   return {
-    request(record, status, userAgent) {
+    /** Adds the steps that a request has noted. Never waits or fails. */
+    request(record: RequestRecord, status: number, userAgent: string): void {
       recording = true;
       for (const note of record.steps ?? []) {
         if (isNone(note, record)) continue;
@@ -62,14 +54,16 @@ export function createRecorder(store: Store, clock: Clock): Recorder {
       }
     },
 
-    audited({ action, grantId, by }) {
+    /** Adds the end of a connection by the member or by a command. */
+    audited({ action, grantId, by }: AuditEvent): void {
       if (!recording || grantId === undefined || !ENDINGS.has(action)) return;
       const now = clock();
       const step = { kind: 'revocation', grantId, outcome: by ?? 'member', at: now, since: now } as const;
       attempts.add({ ...step, times: 1, took: 0, endpoint: '', status: 0, userAgent: '', network: '' });
     },
 
-    async flush() {
+    /** Writes what has changed. Throws GatewayError `store_unavailable`, and what is unwritten is kept for the next time. */
+    async flush(): Promise<void> {
       attempts.releaseBefore(clock() - KEPT * 1000);
       const all = [...unwritten];
       for (let from = 0; from < all.length; from += BATCH) {
@@ -86,7 +80,8 @@ export function createRecorder(store: Store, clock: Clock): Recorder {
       }
     },
 
-    async list() {
+    /** The attempts of all processes, the newest first. Without the store, those of this process. */
+    async list(): Promise<readonly ConnectionAttempt[]> {
       attempts.releaseBefore(clock() - KEPT * 1000);
       const own = attempts.all();
       const ids = new Set(own.map(({ id }) => id));
@@ -114,7 +109,7 @@ async function recorded(store: Store, clock: Clock): Promise<readonly Connection
   const found: ConnectionAttempt[] = [];
   let from: string | undefined;
   do {
-    const { entries, next } = await store.scan(KIND, from, 500);
+    const { entries, next } = await store.scan([KIND], from, 500);
     found.push(...entries.map(({ payload }) => JSON.parse(payload) as ConnectionAttempt));
     from = next;
   } while (from !== undefined && found.length < MOST_READ);

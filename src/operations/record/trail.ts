@@ -17,22 +17,7 @@ export type Subject = { readonly member: string } | { readonly client: string } 
  * Keeps the audit events of the last 30 days for the console: those about one member, app or connection, and what changed
  * the gate itself.
  */
-export interface Trail {
-  /** Takes an audit event. Never waits or fails. */
-  audited(event: AuditEvent): void;
-  /** Writes the lines since the last flush. Throws GatewayError `store_unavailable` and keeps them for the next. */
-  flush(): Promise<void>;
-  /**
-   * At most `limit` lines, newest first. Includes the lines of this process that wait to be written.
-   * Throws GatewayError `store_unavailable`.
-   */
-  of(subject: Subject, limit: number): Promise<readonly TrailLine[]>;
-  /**
-   * About `limit` lines at most, newest first, from `from` to before `to` (milliseconds since the epoch). `complete` is
-   * false if there are more. Throws GatewayError `store_unavailable`.
-   */
-  between(from: number, to: number, limit: number): Promise<{ lines: readonly TrailLine[]; complete: boolean }>;
-}
+export type Trail = ReturnType<typeof createTrail>;
 
 interface TrailParts extends Recording {
   readonly log: Pick<Log, 'warn'>;
@@ -57,12 +42,13 @@ const AT_ONCE = 4;
  * Lines wait in memory and are written in batches beside the requests, each as a separate entry, so that replicas
  * never overwrite each other's. What they use of the store is bounded by a quota.
  */
-export function createTrail({ store, clock, log, isKept = () => true, most = MOST }: TrailParts): Trail {
+export function createTrail({ store, clock, log, isKept = () => true, most = MOST }: TrailParts) {
   let waiting: TrailLine[] = [];
   let dropped = 0;
 
   return {
-    audited(event) {
+    /** Takes an audit event. Never waits or fails. */
+    audited(event: AuditEvent): void {
       const { action, member, clientId, grantId } = event;
       const kept = shownWith(action);
       if (!isKept() || kept === undefined) return;
@@ -71,7 +57,8 @@ export function createTrail({ store, clock, log, isKept = () => true, most = MOS
       else waiting.push(lineOf(event, clock()));
     },
 
-    async flush() {
+    /** Writes the lines since the last flush. Throws GatewayError `store_unavailable` and keeps them for the next. */
+    async flush(): Promise<void> {
       if (dropped > 0) log.warn({ dropped }, 'audit lines for the console were dropped; the audit log has them all');
       dropped = 0;
       while (waiting.length > 0) {
@@ -82,7 +69,11 @@ export function createTrail({ store, clock, log, isKept = () => true, most = MOS
       }
     },
 
-    async of(subject, limit) {
+    /**
+     * At most `limit` lines, newest first. Includes the lines of this process that wait to be written.
+     * Throws GatewayError `store_unavailable`.
+     */
+    async of(subject: Subject, limit: number): Promise<readonly TrailLine[]> {
       const [name, value] = Object.entries(subject)[0] as [SubjectName, string];
       const found = waiting.filter((line) => subjectOf(line, name) === value);
       const today = dayOf(unixSeconds(clock));
@@ -93,7 +84,11 @@ export function createTrail({ store, clock, log, isKept = () => true, most = MOS
       return newestFirst(found).slice(0, limit);
     },
 
-    async between(from, to, limit) {
+    /**
+     * About `limit` lines at most, newest first, from `from` to before `to` (milliseconds since the epoch). `complete` is
+     * false if there are more. Throws GatewayError `store_unavailable`.
+     */
+    async between(from: number, to: number, limit: number) {
       const within = ({ at }: TrailLine) => at >= from && at < to;
       const found = waiting.filter(within);
       let complete = true;

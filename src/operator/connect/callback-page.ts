@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { USUAL_COLOUR } from '../../http/colour.ts';
 import { html, htmlDocument } from '../../http/html.ts';
+import { palette } from '../../http/palette.ts';
 import { codePath, readInstalled } from '../../installation.ts';
 import PAGES from './callback-pages.json' with { type: 'json' };
 
@@ -9,8 +11,8 @@ import PAGES from './callback-pages.json' with { type: 'json' };
  */
 export type CallbackPage = keyof typeof PAGES;
 
-/** Without characters that HTML escapes. */
-const STYLE = readInstalled(codePath('operator/connect/callback-page.css')).toString('utf8');
+/** In the colours of the members' pages. Without characters that HTML escapes. */
+const STYLE = palette(USUAL_COLOUR) + readInstalled(codePath('operator/connect/callback-page.css')).toString('utf8');
 
 /** The policy of these pages: their own style, byte for byte, and nothing else. */
 export const CALLBACK_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { PAGE_HEADERS } from '../../http/html.ts';
 import { listen, shut } from '../../http/listen.ts';
 import { isSameSecret } from '../../http/same-secret.ts';
 import { CALLBACK_POLICY, type CallbackPage, callbackPage } from './callback-page.ts';
@@ -25,14 +26,9 @@ export async function listenForCallback(site: string) {
     // Not 'finish': 'close' is also emitted when the browser disconnects early, and the code has arrived even then.
     if (written !== undefined) response.once('close', written);
     response.writeHead(status, {
-      'content-type': 'text/html; charset=utf-8',
+      ...PAGE_HEADERS,
       'content-length': Buffer.byteLength(page),
-      'cache-control': 'no-store',
       'content-security-policy': CALLBACK_POLICY,
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      'cross-origin-opener-policy': 'same-origin',
       connection: 'close',
     });
     response.end(page);

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import manifest from '../../../package.json' with { type: 'json' };
-import { palette } from '../../authorization-server/pages/stylesheet.ts';
-import { inkOn } from '../../config/colour.ts';
 import { writeAnswer } from '../../http/answer.ts';
+import { inkOn } from '../../http/colour.ts';
 import { type Html, type HtmlValue, html, htmlDocument } from '../../http/html.ts';
+import { palette } from '../../http/palette.ts';
 import { codePath, readInstalled } from '../../installation.ts';
 import type { ConsolePage } from './console-page.ts';
 import { ROOT } from './paths.ts';
@@ -59,7 +59,13 @@ export function createFrame(school: string, colour: string, pages: readonly Cons
       body: html`<a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <p class="school"><bdi>${school}</bdi> <span>console</span></p>
-${operator !== undefined && signOut(operator)}
+${
+  operator !== undefined &&
+  html`<form method="post" action="${SIGN_OUT}">
+<input type="hidden" name="csrf" value="${operator.csrf}">
+<button class="quiet">Sign out</button>
+</form>`
+}
 </header>
 ${operator !== undefined && navigation(pages, under)}
 <main id="main" tabindex="-1">
@@ -80,16 +86,13 @@ ${operator !== undefined && html`<footer class="foot">coursegate ${manifest.vers
     send(response: ServerResponse, status: number, view: View, headers: Readonly<Record<string, string>> = {}): void {
       writeAnswer(response, { status, headers: { ...PAGE_HEADERS, ...headers }, body: render(view) });
     },
-    sendStylesheet: sendAsset('text/css; charset=utf-8', consoleStylesheet(colour)),
+    // In the colours of the members' pages.
+    sendStylesheet: sendAsset(
+      'text/css; charset=utf-8',
+      palette(colour) + readInstalled(codePath('operator/console/console.css')).toString('utf8'),
+    ),
     sendIcon: sendAsset('image/svg+xml', consoleIcon(colour)),
   };
-}
-
-function signOut({ csrf }: Operator): Html {
-  return html`<form method="post" action="${SIGN_OUT}">
-<input type="hidden" name="csrf" value="${csrf}">
-<button class="quiet">Sign out</button>
-</form>`;
 }
 
 function signedInWith({ certificate }: Operator): HtmlValue {
@@ -118,11 +121,6 @@ export function addressOf(path: string): string {
 export function see(response: ServerResponse, path: string): void {
   const { 'content-type': _, ...headers } = PAGE_HEADERS;
   writeAnswer(response, { status: 303, headers: { ...headers, location: path }, body: '' });
-}
-
-/** The stylesheet of the console, in the colours of the members' pages. */
-function consoleStylesheet(colour: string): string {
-  return palette(colour) + readInstalled(codePath('operator/console/console.css')).toString('utf8');
 }
 
 /** The icon of the tab: a gate, in the colour of the pages. */

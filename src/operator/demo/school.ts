@@ -2,7 +2,6 @@ import { createServer, type Server } from 'node:http';
 import { listen, shut } from '../../http/listen.ts';
 import { application } from './school/api.ts';
 import { buildSchoolData } from './school/data/school-data.ts';
-import { attachEcho } from './school/echo-socket.ts';
 import { eventsService } from './school/events-service.ts';
 import type { GateKeys } from './school/gate-identity.ts';
 import { progressService } from './school/progress-service.ts';
@@ -21,7 +20,7 @@ export interface SchoolOptions {
   readonly today?: Date;
 }
 
-/** A running school with its three services. */
+/** A running school with its three services. `server` has the pages and the REST API. */
 export type School = Awaited<ReturnType<typeof startSchool>>;
 
 /**
@@ -39,14 +38,11 @@ export async function startSchool(options: SchoolOptions) {
     return `http://127.0.0.1:${await listen(server, { port, host: '127.0.0.1' })}`;
   };
   const school = createServer(application().use(schoolService(parts, visitors)));
-  const endEchoes = attachEcho(school);
   const urls = {
     school: await open(school, ports.school),
     progress: await open(createServer(application().use(progressService(parts))), ports.progress),
     events: await open(createServer(application().use(eventsService(parts))), ports.events),
   };
-  // Before the server, which waits for upgraded connections.
-  started.defer(endEchoes);
   const running = started.move();
-  return { urls, close: () => running.disposeAsync() };
+  return { server: school, urls, close: () => running.disposeAsync() };
 }

@@ -1,5 +1,6 @@
 import type { RequestHandler, Router } from 'express';
 import { type Html, html, htmlDocument } from '../../http/html.ts';
+import { palette } from '../../http/palette.ts';
 import { codePath, readInstalled } from '../../installation.ts';
 
 // No form-action: browsers apply it to every redirect after a form's POST, and both sites send people to each other and
@@ -23,16 +24,18 @@ export function asset(name: string): string {
   return readInstalled(codePath(`operator/demo/${name}`)).toString('utf8');
 }
 
-/** Serves the stylesheet and the icon in a site's folder. Browsers ask for /favicon.ico by themselves, on all pages. */
-export function addAssets(router: Router, folder: string): void {
-  const serve = (path: string, file: string) => {
-    const text = asset(`${folder}/${file}`);
+/**
+ * Serves the stylesheet in a site's folder, in the colours of the members' pages with `colour`, and its icon. Browsers ask for
+ * /favicon.ico by themselves, on all pages.
+ */
+export function addAssets(router: Router, folder: string, colour: string): void {
+  const serve = (path: string, file: string, text: string) => {
     router.get(path, (_request, response) => {
       response.set('cache-control', 'public, max-age=300').type(file).send(text);
     });
   };
-  serve('/style.css', 'style.css');
-  serve('/favicon.ico', 'icon.svg');
+  serve('/style.css', 'style.css', palette(colour) + asset(`${folder}/style.css`));
+  serve('/favicon.ico', 'icon.svg', asset(`${folder}/icon.svg`));
 }
 
 /** A complete page with the stylesheet of its site. */

@@ -1,61 +1,66 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { INDEX_KEY } from '../index-key.ts';
-import type { Quota } from '../quota.ts';
-import { type Entry, type Mutation, REFERENCE_NAMES } from '../store.ts';
-import type { CopySide, WholeEntry } from './side.ts';
+import type { Entry, RawMutation, RawStore, StoredEntry } from '../store.ts';
+import type { Pace } from '../sweep.ts';
 
 /** Entries that are read or written at once. */
 const BATCH = 200;
 /** Tries of a step that a busy server did not do in time. */
 const TRIES = 4;
-/** Bytes of a quota: a copy evicts nothing. */
-const MOST = Number.MAX_SAFE_INTEGER;
+/** What each copy takes from the age of an entry: more than a store ever gives. */
+const AGES = 2 ** 40;
 
 const FAILED = 'A store failed, and the copy is unfinished: run the same command again.';
 
 /** Begins to show a step. */
 export type CopyProgress = (what: string) => { at(done: number, total?: number): void; done(): void };
 
-/** Reads all entries in batches, without the store's own key. */
-export async function* pagesOf(side: CopySide, progress?: ReturnType<CopyProgress>) {
-  let [place, done, total]: [string | undefined, number, number | undefined] = [undefined, 0, undefined];
-  do {
-    const page = await again(() => side.scan(undefined, place, BATCH));
-    yield page.entries.filter(({ kind }) => kind !== INDEX_KEY.kind);
-    done += page.looked;
-    total ??= page.total;
-    progress?.at(done, total);
-    place = page.next;
-  } while (place !== undefined);
-  progress?.done();
-}
+/** A store that a copy reads or writes. Each step is tried again when a busy server did not do it in time. */
+export type CopiedStore = ReturnType<typeof copiedStore>;
 
-/** The same entries of another store. */
-export function sameOf(side: CopySide, entries: readonly Entry[]): Promise<readonly (Entry | undefined)[]> {
-  return again(() => Promise.all(entries.map(({ kind, id }) => side.get(kind, id))));
-}
-
-/** Adds what entries count towards. */
-export async function charged(side: CopySide, entries: readonly Entry[]): Promise<readonly WholeEntry[]> {
-  const charges = await again(() => side.charges(entries));
-  return entries.map((entry, at) => {
-    const { quota, network, wider, client } = charges[at] ?? {};
-    if (typeof quota !== 'string') return entry;
-    const unbounded: Quota = { name: quota, total: MOST, perClient: MOST, perNetwork: MOST, whenFull: 'evict' };
-    return { ...entry, charge: { quota: unbounded, network: `${network}`, wider: `${wider}`, client: `${client}` } };
-  });
-}
-
-/** Writes entries as they are, whatever is stored. */
-export async function write(side: CopySide, entries: readonly WholeEntry[]): Promise<void> {
-  const mutations = entries.flatMap((entry): Mutation[] => [
-    { op: 'delete', kind: entry.kind, id: entry.id },
-    { op: 'create', entry },
-  ]);
-  await again(() => side.commit(mutations));
-  const used = entries.filter(({ consumedAt, revision }) => consumedAt !== undefined || revision > 1);
-  if (used.length > 0) await again(() => side.use(used));
+export function copiedStore(raw: RawStore, rest: Pace['rest']) {
+  const again = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await work();
+      } catch (thrown) {
+        if (tries === TRIES) throw new Error(FAILED, { cause: (thrown as Error).cause ?? thrown });
+        await rest(tries * 500);
+      }
+    }
+  };
+  return {
+    key: () => again(() => raw.get(INDEX_KEY.kind, INDEX_KEY.id)),
+    /** Not tried again, because only one of several copies may succeed. */
+    setKey: (mutation: RawMutation) => raw.commit([mutation]),
+    /** The same entries as in another store. */
+    sameOf: (entries: readonly Entry[]) => again(() => Promise.all(entries.map(({ kind, id }) => raw.get(kind, id)))),
+    remove: (entries: readonly Entry[]) =>
+      again(() => raw.commit(entries.map(({ kind, id }) => ({ op: 'delete', kind, id })))),
+    /** Writes entries as they are, whatever is stored. They are older than all that a gate will write. */
+    restore: (entries: readonly StoredEntry[]) =>
+      again(() =>
+        raw.commit(
+          entries.map(({ charge, ...entry }) => ({
+            ...{ op: 'restore', ...entry },
+            charge: charge && { ...charge, age: charge.age - AGES },
+          })),
+        ),
+      ),
+    /** Reads all entries in batches, without the store's own key. */
+    async *pages(progress?: ReturnType<CopyProgress>): AsyncGenerator<readonly StoredEntry[]> {
+      let [from, done, total]: [string | undefined, number, number | undefined] = [undefined, 0, undefined];
+      do {
+        const page = await again(() => raw.scan(undefined, from, BATCH));
+        yield page.entries.filter(({ kind }) => kind !== INDEX_KEY.kind);
+        done += page.looked;
+        total ??= page.total;
+        progress?.at(done, total);
+        from = page.next;
+      } while (from !== undefined);
+      progress?.done();
+    },
+  };
 }
 
 /** How many entries there are, and the sum of their hashes: the same in any order. */
@@ -65,14 +70,11 @@ export interface Sum {
 }
 
 /** Sums up the entries of each kind that outlive `until`. */
-export async function sumsOf(side: CopySide, until: number, progress?: ReturnType<CopyProgress>) {
+export async function sumsOf(store: CopiedStore, until: number, progress?: ReturnType<CopyProgress>) {
   const sums = new Map<string, Sum>();
-  for await (const page of pagesOf(side, progress)) {
-    const entries = page.filter(({ expiresAt = until + 1 }) => expiresAt > until);
-    for (const entry of await charged(side, entries)) {
-      const { quota, ...parts } = entry.charge ?? {};
-      const text = fieldsOf(entry) + JSON.stringify([quota?.name, parts]);
-      const hash = createHash('sha256').update(text).digest().readBigUInt64BE();
+  for await (const page of store.pages(progress)) {
+    for (const entry of page.filter(({ expiresAt = until + 1 }) => expiresAt > until)) {
+      const hash = createHash('sha256').update(textOf(entry)).digest().readBigUInt64BE();
       const { count, digest } = sums.get(entry.kind) ?? { count: 0, digest: '0' };
       const sum = BigInt.asUintN(64, BigInt(`0x${digest}`) + hash);
       sums.set(entry.kind, { count: count + 1, digest: sum.toString(16).padStart(16, '0') });
@@ -81,23 +83,7 @@ export async function sumsOf(side: CopySide, until: number, progress?: ReturnTyp
   return sums;
 }
 
-/** All that is stored of an entry but its charge. */
-export function fieldsOf(entry: Entry | undefined): string {
-  const { kind, id, payload, expiresAt, consumedAt, revision, references = {} } = entry ?? {};
-  return JSON.stringify([
-    ...[kind, id, payload, expiresAt, consumedAt, revision],
-    ...REFERENCE_NAMES.map((name) => references[name]),
-  ]);
-}
-
-/** A step that may be repeated. */
-export async function again<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work();
-    } catch (thrown) {
-      if (tries === TRIES) throw new Error(FAILED, { cause: (thrown as Error).cause ?? thrown });
-      await pause(tries * 500);
-    }
-  }
+/** All that is stored of an entry but its age, as text. */
+export function textOf(entry: StoredEntry | undefined): string {
+  return JSON.stringify({ ...entry, charge: entry?.charge && { ...entry.charge, age: undefined } });
 }

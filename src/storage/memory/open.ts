@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { OpenedStore, StoreOpening } from '../opened-store.ts';
-import { sealed } from '../seal.ts';
-import { withoutReplicas } from '../without-replicas.ts';
+import type { OpenedKind, StoreSecrets } from '../opened-store.ts';
+import type { Clock } from '../store.ts';
 import { memoryStore } from './memory-store.ts';
 
 /** Opens a store in memory. See openStore. */
-export function openMemory(_config: unknown, { named, clock, onDamaged }: StoreOpening): OpenedStore {
-  const { secret = randomBytes(32).toString('base64url'), furtherSecrets = [] } = named;
-  const opened = sealed(memoryStore(clock), [secret, ...furtherSecrets], onDamaged);
-  return { ...opened, ...withoutReplicas(clock), probe: async () => undefined };
+export function openMemory(_config: unknown, { secret }: StoreSecrets, clock: Clock): OpenedKind {
+  return { raw: memoryStore(clock), secrets: [secret ?? randomBytes(32).toString('base64url')] };
 }

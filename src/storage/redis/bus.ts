@@ -1,4 +1,4 @@
-import type { RevocationBus } from '../bus.ts';
+import { busListeners, type RevocationBus } from '../bus.ts';
 import { connectRedis } from './connection.ts';
 import type { RedisOptions } from './redis-store.ts';
 import { createRedisClient, createRedisListener } from './target.ts';
@@ -19,10 +19,7 @@ export function redisBus(options: RedisOptions): RevocationBus {
   const channel = revocationChannel(options.keyPrefix);
   const speaking = connectRedis(createRedisClient(options));
   const listening = connectRedis(createRedisListener(options));
-  const listeners: (() => void)[] = [];
-  const tellAll = () => {
-    for (const listener of listeners) listener();
-  };
+  const { tellAll, subscribe } = busListeners();
 
   listening.client.on('message', tellAll);
   // Each new connection subscribes first and notifies the listeners only then: this covers revocations that it missed.
@@ -38,9 +35,7 @@ export function redisBus(options: RedisOptions): RevocationBus {
     async announce() {
       await speaking.call((client) => client.publish(channel, ''));
     },
-    subscribe(listener) {
-      listeners.push(listener);
-    },
+    subscribe,
     async close() {
       clearInterval(heartbeat);
       speaking.close();

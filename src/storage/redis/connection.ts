@@ -3,18 +3,8 @@ import { GatewayError } from '../../errors.ts';
 import { inTime, PATIENCE } from '../patience.ts';
 import type { RedisClient } from './target.ts';
 
-export interface RedisConnection<Client extends RedisClient = RedisClient> {
-  readonly client: Client;
-  /**
-   * Runs a command, which can ask how many milliseconds are left. Throws GatewayError `store_unavailable` if it fails
-   * or takes too long. The cause contains Redis' own message, without the command that was sent.
-   */
-  call<T>(command: (client: Client, left: () => number) => Promise<T>): Promise<T>;
-  close(): void;
-}
-
 /** Wraps a client so that no caller waits long: a command succeeds, or fails within a second. */
-export function connectRedis<Client extends RedisClient>(client: Client): RedisConnection<Client> {
+export function connectRedis<Client extends RedisClient>(client: Client) {
   // Every failed command reports its own cause. Without a listener, ioredis would print the error on standard error
   // too.
   let lastError: Error | undefined;
@@ -51,7 +41,11 @@ export function connectRedis<Client extends RedisClient>(client: Client): RedisC
   };
   return {
     client,
-    async call(command) {
+    /**
+     * Runs a command, which can ask how many milliseconds are left. Throws GatewayError `store_unavailable` if it fails
+     * or takes too long. The cause contains Redis' own message, without the command that was sent.
+     */
+    async call<T>(command: (client: Client, left: () => number) => Promise<T>): Promise<T> {
       try {
         return await inTime((left) => run(command, left));
       } catch (thrown) {

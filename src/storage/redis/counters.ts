@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Counters } from '../counters.ts';
 import { sharedCounters } from '../shared-counters.ts';
@@ -7,11 +6,8 @@ import { connectRedis } from './connection.ts';
 import type { RedisOptions } from './redis-store.ts';
 import { createRedisClient } from './target.ts';
 
-/**
- * Counts in one Redis for several replicas, on a separate connection, so that no commit waits behind it. A key may name
- * a member or an address, so Redis only receives its keyed hash.
- */
-export function redisCounters(options: RedisOptions & { readonly secret: string }, clock: Clock): Counters {
+/** Counts in one Redis for several replicas, on a separate connection, so that no commit waits behind it. */
+export function redisCounters(options: RedisOptions, secret: string, clock: Clock): Counters {
   const { client, call, close } = connectRedis(createRedisClient(options));
   // Used only to add up: the callers compare the count with their limit.
   const limiter = new RateLimiterRedis({
@@ -20,10 +16,13 @@ export function redisCounters(options: RedisOptions & { readonly secret: string 
     points: Number.MAX_SAFE_INTEGER,
     duration: 1,
   });
-  const hash = (key: string) => createHmac('sha256', options.secret).update(`limit:${key}`).digest('base64url');
-  const counters = sharedCounters(async (key, count, per) => {
-    const all = await call(() => limiter.penalty(hash(key), count, { customDuration: per }));
-    return { count: all.consumedPoints, milliseconds: all.msBeforeNext };
-  }, clock);
+  const counters = sharedCounters(
+    async (id, count, per) => {
+      const all = await call(() => limiter.penalty(id, count, { customDuration: per }));
+      return { count: all.consumedPoints, milliseconds: all.msBeforeNext };
+    },
+    secret,
+    clock,
+  );
   return { ...counters, close };
 }

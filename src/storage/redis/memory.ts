@@ -14,6 +14,12 @@ interface Node {
   info(section: string): Promise<string>;
 }
 
+/** What INFO reports, by name; nothing if the user may not ask. */
+export async function infoOf(node: Node | undefined, section: string) {
+  const text = (await node?.info(section).catch(() => '')) ?? '';
+  return new Map([...text.matchAll(/^([^:\r\n]+):([^\r\n]*)/gm)].map(([, name = '', value = '']) => [name, value]));
+}
+
 /**
  * Keeps part of the memory free on a Redis that has a `maxmemory`. A Redis that reports none is assumed to have enough.
  */
@@ -28,10 +34,9 @@ export function redisMemory() {
       const now = performance.now();
       if (now - asked >= BELIEVED) {
         asked = now;
-        const info = (await (await nodeOf())?.info('memory').catch(() => '')) ?? '';
-        const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
-        const most = bytes('maxmemory');
-        used = most === 0 ? 0 : bytes('used_memory') / most;
+        const info = await infoOf(await nodeOf(), 'memory');
+        const most = Number(info.get('maxmemory') ?? 0);
+        used = most === 0 ? 0 : Number(info.get('used_memory') ?? 0) / most;
       }
       if (used > MOST[writer])
         throw new Error('Redis is nearly out of memory: writes without enough memory are refused');

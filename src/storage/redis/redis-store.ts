@@ -1,6 +1,15 @@
 import { Cluster, type Redis } from 'ioredis';
-import { type Charge, limitsOf, quotaFull } from '../quota.ts';
-import { type Clock, type Entry, type RawStore, REFERENCE_NAMES, unixSeconds } from '../store.ts';
+import { limitsOf, quotaFull } from '../quota.ts';
+import {
+  type Clock,
+  isAlive,
+  type RawMutation,
+  type RawStore,
+  REFERENCE_NAMES,
+  type StoredEntry,
+  unixSeconds,
+} from '../store.ts';
+import { entryOf, REFERENCE_COLUMNS } from '../table.ts';
 import { connectRedis } from './connection.ts';
 import { RedisDeadline } from './deadline.ts';
 import { redisMemory } from './memory.ts';
@@ -29,6 +38,9 @@ interface Scripts {
 const ANSWERED = 50;
 
 const FIELDS = ['payload', 'expiresAt', 'consumedAt', 'revision', ...REFERENCE_NAMES];
+const CHARGE = ['quota', 'network', 'wider', 'client', 'age'];
+/** The names in a row of what a script or HMGET returns. */
+const COLUMNS = ['payload', 'expires_at', 'consumed_at', 'revision', ...REFERENCE_COLUMNS, ...CHARGE];
 
 /**
  * The store that several replicas share. Redis must be durable: an append-only file and no eviction. While Redis is
@@ -46,49 +58,54 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
 
   const prefix = `{${keyPrefix}}:`;
   const expiry = `${prefix}expiry`;
-  const alive = (entry: Entry | undefined) =>
-    entry === undefined || entry.expiresAt === undefined || entry.expiresAt > unixSeconds(clock) ? entry : undefined;
 
   return {
     async get(kind, id) {
       const fields = await connection.call((redis) => redis.hmget(`${prefix}entry:${kind}:${id}`, ...FIELDS));
-      return alive(toEntry(kind, id, fields));
+      return toEntry(kind, id, fields, unixSeconds(clock));
     },
     async findBy(kind, name, value, limit = -1) {
       const index = `${prefix}index:${kind}:${name}:${value}`;
       const rows = await connection.call((redis) =>
         scriptsOf(redis).coursegateFindBy(index, prefix, clock(), kind, limit),
       );
-      return rows.flatMap(([id, ...fields]) => toEntry(kind, String(id), fields) ?? []);
+      return rows.flatMap(([id, ...fields]) => toEntry(kind, String(id), fields, unixSeconds(clock)) ?? []);
     },
     count: (kind, name, value) =>
       connection.call((redis) =>
         redis.zcount(`${prefix}index:${kind}:${name}:${value}`, `(${unixSeconds(clock)}`, '+inf'),
       ),
-    async scan(kind, from, limit) {
+    async scan(kinds, from, limit) {
       return connection.call(async (redis) => {
         // The scan covers every key of the one node that has our keys.
         const node = await primaryOf(redis, expiry);
         if (node === undefined) throw new Error('no node of the Cluster is known to hold our keys');
-        const pattern = `${literal(`${prefix}entry:`)}${kind === undefined ? '' : `${kind}:`}*`;
+        const pattern = `${literal(`${prefix}entry:`)}${kinds?.length === 1 ? `${kinds[0]}:` : ''}*`;
         const [next, keys] = await node.scan(from ?? '0', 'MATCH', pattern, 'COUNT', limit);
         const total = from === undefined ? await node.dbsize() : undefined;
+        const found = keys
+          .map((key) => /^([^:]*):(.*)$/s.exec(key.slice(`${prefix}entry:`.length)) ?? [])
+          .filter(([, of = '']) => kinds?.includes(of) !== false);
         const read = node.pipeline();
-        for (const key of keys) read.hmget(key, ...FIELDS);
-        const rows = (await read.exec()) ?? [];
-        const entries = keys.flatMap((key, at) => {
-          const [failure, fields] = rows[at] ?? [];
+        for (const [name] of found) {
+          read.hmget(`${prefix}entry:${name}`, ...FIELDS);
+          read.hmget(`${prefix}charge:${name}`, ...CHARGE);
+        }
+        const answers = ((await read.exec()) ?? []).map(([failure, fields]) => {
           if (failure) throw failure;
-          const [, of = '', id = ''] = /^([^:]*):(.*)$/s.exec(key.slice(`${prefix}entry:`.length)) ?? [];
-          return alive(toEntry(of, id, fields as Field[])) ?? [];
+          return fields as Field[];
         });
+        const now = unixSeconds(clock);
+        const entries = found.flatMap(
+          ([, of = '', id = ''], at) => toEntry(of, id, answers.slice(2 * at, 2 * at + 2).flat(), now) ?? [],
+        );
         return { entries, next: next === '0' ? undefined : next, looked: limit, total };
       });
     },
     async commit(mutations, priority = 'ordinary') {
       if (mutations.length === 0 && minReplicas === 0) return true;
       const charged = mutations.some((mutation) => 'entry' in mutation && mutation.entry.charge !== undefined);
-      const text = JSON.stringify(mutations, charged ? withLimits : undefined);
+      const text = JSON.stringify(mutations.map(withLimits));
       const outcome = await writing.call(async (redis, left) => {
         const scripts = scriptsOf(redis);
         await memory.assertRoom(() => primaryOf(redis, expiry), charged ? 'stranger' : priority);
@@ -121,9 +138,13 @@ function defineScripts(client: RedisClient): void {
   client.defineCommand('coursegateTime', { numberOfKeys: 1, lua: TIME });
 }
 
-/** A replacer for JSON: the script is told the limits of a charge. */
-const withLimits = (name: string, value: unknown) =>
-  name === 'charge' && value !== undefined ? { ...(value as Charge), limits: limitsOf(value as Charge) } : value;
+/** The script is told the limits of a charge. */
+function withLimits(mutation: RawMutation) {
+  if (!('entry' in mutation)) return mutation;
+  const { entry } = mutation;
+  if (entry.charge === undefined) return mutation;
+  return { ...mutation, entry: { ...entry, charge: { ...entry.charge, limits: limitsOf(entry.charge) } } };
+}
 
 const scriptsOf = (client: RedisClient) => client as RedisClient & Scripts;
 
@@ -154,21 +175,10 @@ function literal(text: string): string {
   return text.replace(/[*?[\]^\\-]/g, '\\$&');
 }
 
-function toEntry(kind: string, id: string, fields: readonly Field[]): Entry | undefined {
-  const [payload, expiresAt, consumedAt, revision, ...references] = fields;
-  if (typeof payload !== 'string') return undefined;
-  return {
-    kind,
-    id,
-    payload,
-    expiresAt: expiresAt ? Number(expiresAt) || 0 : undefined,
-    consumedAt: consumedAt ? Number(consumedAt) : undefined,
-    revision: Number(revision ?? 1),
-    references: Object.fromEntries(
-      REFERENCE_NAMES.flatMap((name, at) => {
-        const value = references[at];
-        return typeof value === 'string' ? [[name, value]] : [];
-      }),
-    ),
-  };
+/** The entry in these fields, unless it is absent or expired. */
+function toEntry(kind: string, id: string, fields: readonly Field[], now: number): StoredEntry | undefined {
+  if (typeof fields[0] !== 'string') return undefined;
+  const row = Object.fromEntries(COLUMNS.map((column, at) => [column, fields[at] ?? null]));
+  const entry = entryOf({ ...row, kind, id, expires_at: row.expires_at || null, revision: row.revision ?? 1 });
+  return isAlive(entry, now) ? entry : undefined;
 }

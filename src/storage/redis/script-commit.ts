@@ -40,19 +40,16 @@ end
 
 for _, mutation in ipairs(cjson.decode(ARGV[3])) do
   local op = mutation.op
-  if op == 'put' then
+  if mutation.entry then
     local slot = look(mutation.entry.kind, mutation.entry.id)
     local entry = slot.entry
+    if op == 'create' then
+      if alive(entry) then return 0 end
+      entry = nil
+    elseif op == 'update' and (not alive(entry) or entry.consumedAt or entry.revision ~= mutation.revision) then
+      return 0
+    end
     slot.entry = written(mutation.entry, entry and entry.consumedAt, entry and entry.revision + 1 or 1)
-  elseif op == 'create' then
-    local slot = look(mutation.entry.kind, mutation.entry.id)
-    if alive(slot.entry) then return 0 end
-    slot.entry = written(mutation.entry, nil, 1)
-  elseif op == 'update' then
-    local slot = look(mutation.entry.kind, mutation.entry.id)
-    local entry = slot.entry
-    if not alive(entry) or entry.consumedAt or entry.revision ~= mutation.revision then return 0 end
-    slot.entry = written(mutation.entry, nil, entry.revision + 1)
   elseif op == 'replace' then
     local slot = look(mutation.kind, mutation.id)
     local entry = slot.entry
@@ -60,6 +57,10 @@ for _, mutation in ipairs(cjson.decode(ARGV[3])) do
       slot.entry = written({ payload = mutation.payload, expiresAt = entry.expiresAt, references = entry.references }, entry.consumedAt, entry.revision)
       slot.entry.resealed = true
     end
+  elseif op == 'restore' then
+    local slot = look(mutation.kind, mutation.id)
+    slot.entry = written(mutation, mutation.consumedAt, mutation.revision)
+    if mutation.charge then mutation.charge.quota = { name = mutation.charge.quota } end
   elseif op == 'consume' then
     local slot = look(mutation.kind, mutation.id)
     if not alive(slot.entry) or slot.entry.consumedAt then return 0 end

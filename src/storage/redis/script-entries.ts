@@ -68,7 +68,7 @@ end
 local function take(member, charge, payload, before)
   local quota, network, client, bytes = charge.quota.name, charge.network, charge.client, #payload + 1024
   local same = before and before.quota == quota and before.network == network and before.client == client
-  local age = same and before.age or redis.call('INCRBY', PREFIX .. 'charged:last', 1)
+  local age = charge.age or same and before.age or redis.call('INCRBY', PREFIX .. 'charged:last', 1)
   redis.call('HSET', PREFIX .. 'charge:' .. member, 'quota', quota, 'network', network, 'wider', charge.wider, 'client', client, 'bytes', bytes, 'age', age)
   for _, part in ipairs(partsOf(network, charge.wider, client)) do
     add(quota, part[1], part[2], bytes)

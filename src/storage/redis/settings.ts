@@ -34,43 +34,27 @@ function urlProblem(value: string): string | undefined {
 /** The store that replicas share. Its location is one of `url`, `sentinels` with `masterName`, or `cluster`. */
 export const redisSettings = z.strictObject({
   kind: z.literal('redis'),
-  url: secret(
-    urlProblem,
-    'Where to read the URL, which may include a password: redis://, rediss:// (TLS), or unix:// with a path.',
-  ).optional(),
-  sentinels: nodes(26_379)
-    .describe(
-      'The Sentinels, as `host:port`, instead of `url`. They say which Redis is the primary, even after a failover. The port defaults to 26379.',
-    )
-    .optional(),
-  masterName: text.describe('Name under which the Sentinels monitor the primary.').optional(),
-  cluster: nodes(6379)
-    .describe(
-      'Some nodes of a Redis Cluster, as `host:port`, instead of `url`. The other nodes are discovered from them. The port defaults to 6379.',
-    )
-    .optional(),
-  username: text.describe('ACL user. Defaults to `default`.').optional(),
-  password: secret(undefined, 'Where to read the password, if it is not in `url`.').optional(),
-  sentinelUsername: text.describe('ACL user at the Sentinels.').optional(),
-  sentinelPassword: secret(undefined, 'Where to read the password of the Sentinels.').optional(),
+  url: secret(urlProblem).optional(),
+  sentinels: nodes(26_379).optional(),
+  masterName: text.optional(),
+  cluster: nodes(6379).optional(),
+  username: text.optional(),
+  password: secret().optional(),
+  sentinelUsername: text.optional(),
+  sentinelPassword: secret().optional(),
   tls: z
     .strictObject({
-      ca: pemFile('authority', 'PEM file with the certificate authority to trust instead of the system’s.').optional(),
-      cert: pemFile('certificate', 'PEM file with the client certificate, if Redis requires one.').optional(),
-      key: pemFile('key', 'PEM file with its private key.').optional(),
-      servername: text.describe('Name that the certificate must have. Defaults to the host.').optional(),
+      ca: pemFile('authority').optional(),
+      cert: pemFile('certificate').optional(),
+      key: pemFile('key').optional(),
+      servername: text.optional(),
     })
-    .describe('Turns on TLS, also for the Sentinels. Not needed with `rediss://` if the system trusts the certificate.')
     .optional(),
   keyPrefix: z
     .string()
     .regex(/^[A-Za-z0-9._:-]+$/, 'must be letters, digits and any of . _ : -')
-    .default('coursegate')
-    .describe('Prefix of every key, so that several gates can share one Redis.'),
-  minReplicas: z.int().min(0).max(10).default(0).meta({
-    description:
-      'How many replicas must have a write before it is acknowledged (WAIT). With failover, set at least 1, so that a used code stays used.',
-  }),
+    .default('coursegate'),
+  minReplicas: z.int().min(0).max(10).default(0),
 });
 
 const PLACES = ['url', 'sentinels', 'cluster'];

@@ -1,10 +1,10 @@
 import { Cluster, type Redis } from 'ioredis';
 import { GatewayError } from '../../errors.ts';
-import { StoreNotReady } from '../open-failure.ts';
-import { tryWhatIsDone } from '../start-check.ts';
+import { type Advice, startFailure, tryWhatIsDone } from '../start-check.ts';
 import type { Store } from '../store.ts';
 import { revocationChannel } from './bus.ts';
 import { connectRedis } from './connection.ts';
+import { infoOf } from './memory.ts';
 import type { RedisOptions } from './redis-store.ts';
 import { createRedisClient } from './target.ts';
 
@@ -24,7 +24,9 @@ export async function checkRedisAtStart(options: RedisOptions, store: Store): Pr
     const settings = await Promise.all(nodes.map((node) => durabilityOf(node)));
     return [...new Set(settings.flatMap((durability) => judge(durability, options)))];
   } catch (thrown) {
-    throw explained(thrown, keyPrefix);
+    throw startFailure(`Redis (keys {${keyPrefix}}:*)`, thrown, ADVICE, PASSES, (message) =>
+      SILENT.test(message) ? 'it does not answer, or is still loading its data' : message,
+    );
   } finally {
     connection.close();
   }
@@ -34,26 +36,17 @@ type Durability = Awaited<ReturnType<typeof durabilityOf>>;
 
 /** A node's settings: from INFO, which managed services allow, and from CONFIG, which they often do not. */
 async function durabilityOf(node: Redis) {
-  const info = async (section: string) => parseInfo(await node.info(section).catch(() => ''));
   const config = async (name: string) => {
     const [, value] = (await node.config('GET', name).catch(() => [])) as string[];
     return value;
   };
-  const memory = await info('memory');
-  const persistence = await info('persistence');
-  const enabled = persistence.get('aof_enabled');
+  const enabled = (await infoOf(node, 'persistence')).get('aof_enabled');
   return {
-    evicts: memory.get('maxmemory_policy') ?? (await config('maxmemory-policy')),
+    evicts: (await infoOf(node, 'memory')).get('maxmemory_policy') ?? (await config('maxmemory-policy')),
     appendOnly: enabled === undefined ? await config('appendonly') : enabled === '1' ? 'yes' : 'no',
     appendFsync: await config('appendfsync'),
     minReplicasToWrite: await config('min-replicas-to-write'),
   };
-}
-
-function parseInfo(text: string): ReadonlyMap<string, string> {
-  return new Map(
-    text.split('\r\n').flatMap((line) => (line.includes(':') ? [line.split(':', 2) as [string, string]] : [])),
-  );
 }
 
 function judge(
@@ -88,7 +81,7 @@ function judge(
   return warnings.flatMap(([applies, text]) => (applies ? [text] : []));
 }
 
-const ADVICE: readonly (readonly [RegExp, string])[] = [
+const ADVICE: Advice = [
   [/^(WRONGPASS|NOAUTH)|invalid password|without any password/, 'Check the user name and the password.'],
   [
     /^NOPERM|permission|can't (run|access)/,
@@ -116,15 +109,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 
 /** What passes by itself when Redis has started, has loaded its data, or answers again. */
 const PASSES =
-  /^(LOADING|BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|sentinels are unreachable|Cluster cannot be reached|replicas have the commit|does not answer/;
+  /^(LOADING|BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|sentinels are unreachable|Cluster cannot be reached|replicas have the commit|does not answer/;
 
 /** The words of ioredis and of our own timeouts for a Redis that is there, and silent or slow. */
 const SILENT = /timed out|socket timeout|took too long|after its deadline|Stream isn't writeable/i;
-
-function explained(thrown: unknown, keyPrefix: string): GatewayError {
-  const given = thrown instanceof GatewayError && thrown.cause instanceof Error ? thrown.cause.message : String(thrown);
-  const reason = SILENT.test(given) ? 'it does not answer, or is still loading its data' : given.replace(/\.$/, '');
-  const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? 'Check that it is running, and its address.';
-  const message = `The store in Redis (keys {${keyPrefix}}:*) cannot be used: ${reason}. ${advice}`.trim();
-  return PASSES.test(reason) ? new StoreNotReady(message) : new GatewayError('store_unavailable', { message });
-}

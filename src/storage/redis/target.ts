@@ -1,26 +1,18 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis } from 'ioredis';
+import type { RedisSecrets } from '../../config/secret-values.ts';
 import { socketHost } from '../../http/host.ts';
+import type { StoreKind } from '../opened-store.ts';
 import { PATIENCE } from '../patience.ts';
 
-interface RedisNode {
-  readonly host: string;
-  readonly port: number;
-}
+type Configured = Omit<StoreKind<'redis'>, 'kind' | 'keyPrefix' | 'minReplicas' | keyof RedisSecrets> & RedisSecrets;
 
-/** The address of Redis (one of `url`, `sentinels` with `masterName`, and `cluster`) and the credentials for it. */
-export interface RedisTarget {
-  /** Scheme redis, rediss or unix. */
-  readonly url?: string | undefined;
-  readonly sentinels?: readonly RedisNode[] | undefined;
-  readonly masterName?: string | undefined;
-  /** Some nodes of a Cluster, from which the others are discovered. */
-  readonly cluster?: readonly RedisNode[] | undefined;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  readonly sentinelUsername?: string | undefined;
-  readonly sentinelPassword?: string | undefined;
+/**
+ * The address of Redis and the credentials for it, as they are configured: one of `url`, `sentinels` with `masterName`, and
+ * `cluster`, some nodes of a Cluster, from which the others are discovered.
+ */
+export interface RedisTarget extends Partial<Omit<Configured, 'tls'>> {
   /** PEM texts for `ca`, `cert` and `key`, and `servername`. Undefined: no TLS, unless the URL asks for it. */
   readonly tls?: ConnectionOptions | undefined;
 }
@@ -47,8 +39,9 @@ const IMPATIENT = {
 
 /** A client for commands. Commands in a Cluster go to the primary of their slot. */
 export function createRedisClient(target: RedisTarget): RedisClient {
-  if (target.cluster === undefined) return singleClient(target);
-  return new Cluster([...target.cluster], {
+  const { cluster, username, password, tls } = target;
+  if (cluster === undefined) return singleClient(target);
+  return new Cluster([...cluster], {
     // Waits for a node that is still being connected to (after a MOVED), within the timeout of each command.
     enableOfflineQueue: true,
     scaleReads: 'master',
@@ -59,7 +52,7 @@ export function createRedisClient(target: RedisTarget): RedisClient {
     clusterRetryStrategy: soon,
     slotsRefreshTimeout: PATIENCE,
     slotsRefreshInterval: 5000,
-    redisOptions: { ...IMPATIENT, ...access(target) },
+    redisOptions: { ...IMPATIENT, username, password, tls },
   });
 }
 
@@ -68,11 +61,11 @@ export function createRedisClient(target: RedisTarget): RedisClient {
  * enough.
  */
 export function createRedisListener(target: RedisTarget): Redis {
-  const nodes = target.cluster;
+  const { cluster: nodes, username, password, tls } = target;
   if (nodes === undefined) return singleClient(target);
   const client: Redis = new Redis({
     ...IMPATIENT,
-    ...access(target),
+    ...{ username, password, tls },
     ...nodes[0],
     enableOfflineQueue: false,
     retryStrategy(attempts) {
@@ -119,13 +112,12 @@ for (const name of ['subscribe', 'asking'] as const) {
 
 function singleClient(target: RedisTarget): Redis {
   const options = { ...IMPATIENT, enableOfflineQueue: false, retryStrategy: soon };
-  if (target.sentinels === undefined) {
-    return new Redis({ ...options, ...addressOf(target), ...access(target) });
-  }
+  const { sentinels, username, password, tls } = target;
+  if (sentinels === undefined) return new Redis({ ...options, ...addressOf(target) });
   return new Redis({
     ...options,
-    ...access(target),
-    sentinels: [...target.sentinels],
+    ...{ username, password, tls },
+    sentinels: [...sentinels],
     name: target.masterName,
     sentinelUsername: target.sentinelUsername,
     sentinelPassword: target.sentinelPassword,
@@ -134,24 +126,18 @@ function singleClient(target: RedisTarget): Redis {
     // Subscribes to the Sentinels, so that a failover is noticed even while the old primary still answers.
     failoverDetector: true,
     sentinelReconnectStrategy: soon,
-    ...(target.tls === undefined ? {} : { sentinelTLS: target.tls, enableTLSForSentinelMode: true }),
+    sentinelTLS: tls,
+    enableTLSForSentinelMode: tls !== undefined,
   });
 }
 
-/** Settings that override those in the URL. */
-function access({ username, password, tls }: RedisTarget) {
-  return {
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(tls === undefined ? {} : { tls }),
-  };
-}
-
-function addressOf({ url = '' }: RedisTarget) {
+/** Credentials of their own override those in the URL. */
+function addressOf({ url = '', tls, ...own }: RedisTarget) {
   const { protocol, hostname, port, username, password, pathname } = new URL(url);
   const access = {
-    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
-    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    username: own.username ?? (decodeURIComponent(username) || undefined),
+    password: own.password ?? (decodeURIComponent(password) || undefined),
+    tls: tls ?? (protocol === 'rediss:' ? {} : undefined),
   };
   if (protocol === 'unix:') return { ...access, path: decodeURIComponent(pathname) };
   const db = Number(pathname.slice(1));
@@ -159,7 +145,6 @@ function addressOf({ url = '' }: RedisTarget) {
     ...access,
     host: socketHost(hostname),
     port: port === '' ? 6379 : Number(port),
-    ...(Number.isInteger(db) ? { db } : {}),
-    ...(protocol === 'rediss:' ? { tls: {} } : {}),
+    ...(Number.isInteger(db) && { db }),
   };
 }

@@ -1,4 +1,4 @@
-import type { RevocationBus } from '../bus.ts';
+import { busListeners, type RevocationBus } from '../bus.ts';
 import type { SqlDatabase } from './database.ts';
 import type { SqlSession } from './session.ts';
 
@@ -11,10 +11,7 @@ const HEARTBEAT = 400;
 /** Revocations by NOTIFY on a connection of their own, or by a number that each one increases. */
 export function sqlBus(database: SqlDatabase, url: string): RevocationBus {
   const { dialect } = database;
-  const listeners: (() => void)[] = [];
-  const tellAll = () => {
-    for (const listener of listeners) listener();
-  };
+  const { tellAll, subscribe } = busListeners();
   let session: SqlSession | undefined;
   let last: unknown;
   let beating = false;
@@ -49,9 +46,7 @@ export function sqlBus(database: SqlDatabase, url: string): RevocationBus {
     async announce() {
       await database.use((one) => one.run(dialect.announce));
     },
-    subscribe(listener) {
-      listeners.push(listener);
-    },
+    subscribe,
     async close() {
       closed = true;
       clearInterval(timer);

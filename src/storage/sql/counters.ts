@@ -1,31 +1,29 @@
-import { createHmac } from 'node:crypto';
 import type { Counters } from '../counters.ts';
-import { sharedCounters } from '../shared-counters.ts';
+import { type CountShared, sharedCounters } from '../shared-counters.ts';
 import type { Clock } from '../store.ts';
 import type { SqlDatabase } from './database.ts';
-import { sql } from './session.ts';
+import { sql, upsert } from './session.ts';
 
 /** Milliseconds between two deletions of counters whose window has ended. */
 const CLEARED_EVERY = 60_000;
 
 /**
- * Counts in one database for several replicas. The server's clock ends windows. A key may name a member or an address, so
- * the database only receives its keyed hash.
+ * Counts in one database for several replicas. The server's clock ends windows.
  * @param database with a connection of its own, so that no commit waits behind it
  */
 export function sqlCounters(database: SqlDatabase, secret: string, clock: Clock): Counters {
-  const { upsert, given, now } = database.dialect;
+  const { dialect } = database;
+  const { given, now } = dialect;
   const isOver = `coursegate_counter.resets_at <= ${now}`;
   // In this order, because MySQL assigns from left to right and the first must still see the old end.
-  const add = `INSERT INTO coursegate_counter (id, count, resets_at) VALUES (?, ?, ${now} + ?) ${upsert(['id'], {
+  const add = `INSERT INTO coursegate_counter (id, count, resets_at) VALUES (?, ?, ${now} + ?) ${upsert(dialect, 'id', {
     count: `CASE WHEN ${isOver} THEN ${given('count')} ELSE coursegate_counter.count + ${given('count')} END`,
     resets_at: `CASE WHEN ${isOver} THEN ${given('resets_at')} ELSE coursegate_counter.resets_at END`,
   })}`;
   const read = `SELECT count, resets_at - ${now} AS milliseconds FROM coursegate_counter WHERE id = ?`;
   let cleared = 0;
 
-  const counters = sharedCounters(async (key, count, per) => {
-    const id = createHmac('sha256', secret).update(`limit:${key}`).digest('base64url');
+  const share: CountShared = async (id, count, per) => {
     const isDue = clock() - cleared >= CLEARED_EVERY;
     if (isDue) cleared = clock();
     const [, rows] = await database.use((session) =>
@@ -36,6 +34,6 @@ export function sqlCounters(database: SqlDatabase, secret: string, clock: Clock)
       ),
     );
     return { count: Number(rows?.[0]?.count), milliseconds: Number(rows?.[0]?.milliseconds) };
-  }, clock);
-  return { ...counters, close: () => database.close() };
+  };
+  return { ...sharedCounters(share, secret, clock), close: () => database.close() };
 }

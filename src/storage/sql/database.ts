@@ -20,23 +20,13 @@ export interface SqlTransaction {
   readonly commit: (...last: readonly SqlStatement[]) => Promise<void>;
 }
 
-/** A database that never makes callers wait for long. Every method throws GatewayError `store_unavailable`. */
-export interface SqlDatabase {
-  readonly dialect: SqlDialect;
-  /** Runs work that consists of single statements, each of which may be repeated. */
-  readonly use: UseSession;
-  /**
-   * Runs work in a transaction. It may run several times, and is done at most once: if the connection is lost while it
-   * is committed, the outcome is unknown, and the caller is told that it failed.
-   */
-  transact<T>(work: (transaction: SqlTransaction) => Promise<T>): Promise<T>;
-  /** Closes the connections that are not in use. */
-  reset(): void;
-  close(): void;
-}
+export type SqlDatabase = ReturnType<typeof sqlDatabase>;
 
-/** @param most how many connections may be open */
-export function sqlDatabase(dialect: SqlDialect, url: string, most: number): SqlDatabase {
+/**
+ * A database that never makes callers wait for long. What works on it throws GatewayError `store_unavailable`.
+ * @param most how many connections may be open
+ */
+export function sqlDatabase(dialect: SqlDialect, url: string, most: number) {
   let migrated = false;
   const open = async (): Promise<SqlSession> => {
     const session = await dialect.connect(url);
@@ -53,49 +43,47 @@ export function sqlDatabase(dialect: SqlDialect, url: string, most: number): Sql
 
   type Work<T> = (session: SqlSession, beforeCommit: () => void) => Promise<T>;
 
-  /** Runs work once. Returns its result, or says why it may be repeated. */
-  const attempt = async <T>(work: Work<T>, left: () => number): Promise<{ readonly value: T } | { again: unknown }> => {
-    const session = await pool.acquire();
-    let committing = false;
-    try {
-      if (left() < MARGIN) throw late();
-      const value = await work(session, () => {
+  /** Runs work until it is done, fails for good, or there is no time left. */
+  const inTurn = <T>(work: Work<T>): Promise<T> =>
+    inTime(async (left) => {
+      const assertTime = () => {
         if (left() < MARGIN) throw late();
-        committing = true;
-      });
-      pool.release(session);
-      return { value };
-    } catch (thrown) {
-      const isOurs = thrown instanceof GatewayError;
-      const fault = isOurs ? 'again' : dialect.faultOf(thrown);
-      if (fault === 'again') await session.run(ROLLBACK).catch(() => session.close());
-      else session.close();
-      pool.release(session);
-      if (fault === 'demoted') pool.reset();
-      if (isOurs || fault === 'failed' || (fault === 'lost' && committing)) throw thrown;
-      return { again: thrown };
-    }
-  };
-
-  const inTurn = async <T>(work: Work<T>): Promise<T> => {
-    try {
-      return await inTime(async (left) => {
-        for (let tries = 1; ; tries += 1) {
-          const outcome = await attempt(work, left);
-          if ('value' in outcome) return outcome.value;
-          if (tries === TRIES || left() < MARGIN) throw outcome.again;
-          await pause(Math.random() * 5 * tries);
+      };
+      for (let tries = 1; ; tries += 1) {
+        const session = await pool.acquire();
+        let committing = false;
+        try {
+          assertTime();
+          return await work(session, () => {
+            assertTime();
+            committing = true;
+          });
+        } catch (thrown) {
+          const isOurs = thrown instanceof GatewayError;
+          const fault = isOurs ? 'again' : dialect.faultOf(thrown);
+          if (fault === 'again') await session.run(ROLLBACK).catch(() => session.close());
+          else session.close();
+          if (fault === 'demoted') pool.reset();
+          const isFinal = isOurs || fault === 'failed' || (fault === 'lost' && committing);
+          if (isFinal || tries === TRIES || left() < MARGIN) throw thrown;
+        } finally {
+          pool.release(session);
         }
-      });
-    } catch (thrown) {
+        await pause(Math.random() * 5 * tries);
+      }
+    }).catch((thrown) => {
       throw unavailable(thrown);
-    }
-  };
+    });
 
   return {
     dialect,
-    use: (work) => inTurn((session) => work(session)),
-    transact: (work) =>
+    /** Runs work that consists of single statements, each of which may be repeated. */
+    use: ((work) => inTurn((session) => work(session))) as UseSession,
+    /**
+     * Runs work in a transaction. It may run several times, and is done at most once: if the connection is lost while it
+     * is committed, the outcome is unknown, and the caller is told that it failed.
+     */
+    transact: <T>(work: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
       inTurn(async (session, beforeCommit) => {
         let begun = false;
         let committed = false;
@@ -113,6 +101,7 @@ export function sqlDatabase(dialect: SqlDialect, url: string, most: number): Sql
         if (begun && !committed) await session.run(ROLLBACK);
         return value;
       }),
+    /** Closes the connections that are not in use. */
     reset: pool.reset,
     close: pool.close,
   };

@@ -27,8 +27,11 @@ const SCHEMA: SqlSchema = {
   migrations: ['mysql-1.sql'],
 };
 
-/** Deadlocks, waits for a lock that took too long, and keys that another transaction has inserted. */
-const AGAIN = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_DUP_ENTRY']);
+/**
+ * Deadlocks, waits for a lock that took too long, keys that another transaction has inserted, and what MariaDB 11.6 and
+ * later report where an older one waits: that a row has changed since the transaction read it.
+ */
+const AGAIN = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_DUP_ENTRY', 'ER_CHECKREAD']);
 const DEMOTED = new Set(['ER_OPTION_PREVENTS_STATEMENT', 'ER_READ_ONLY_MODE']);
 const CROWDED = new Set(['ER_CON_COUNT_ERROR', 'ER_TOO_MANY_USER_CONNECTIONS', 'ER_USER_LIMIT_REACHED']);
 const LOST = new Set(['ER_SERVER_SHUTDOWN', 'ER_CONNECTION_KILLED', 'ER_UNKNOWN_STMT_HANDLER', ...CROWDED]);
@@ -63,19 +66,25 @@ export const mysql: SqlDialect = {
       return isKnown || 'MariaDB 10.6, MySQL 8';
     });
   },
-  upsert(_key, set) {
-    const pairs = Object.entries(set).map(([column, value]) => `${column} = ${value}`);
-    return `ON DUPLICATE KEY UPDATE ${pairs.join(', ')}`;
-  },
+  onConflict: () => 'ON DUPLICATE KEY UPDATE',
   given: (column) => `VALUES(${column})`,
+  withIdentity: '',
   now: 'CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)',
   announce: sql('UPDATE coursegate_revocation SET number = number + 1 WHERE id = 1'),
   heartbeat: sql('SELECT number, @@global.read_only AS standby FROM coursegate_revocation WHERE id = 1'),
   judge: (use) =>
     use(async (session) => {
-      const [[row] = []] = await session.run(sql('SELECT @@global.innodb_flush_log_at_trx_commit AS flush'));
-      if (Number(row?.flush) === 1) return [];
-      return [`innodb_flush_log_at_trx_commit is ${row?.flush}: a crash can lose the last second of commits`];
+      const read = sql(
+        'SELECT @@global.innodb_flush_log_at_trx_commit AS flush, @@global.log_bin AS logged, @@global.sync_binlog AS synced',
+      );
+      const [[row] = []] = await session.run(read);
+      const warnings: string[] = [];
+      if (Number(row?.flush) !== 1)
+        warnings.push(`innodb_flush_log_at_trx_commit is ${row?.flush}: a crash can lose the last second of commits`);
+      // A commit that the binary log does not have is rolled back when the server starts again.
+      if (Number(row?.logged) === 1 && Number(row?.synced) !== 1)
+        warnings.push(`sync_binlog is ${row?.synced}: a power failure can lose the last commits`);
+      return warnings;
     }),
 };
 

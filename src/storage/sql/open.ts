@@ -1,8 +1,6 @@
 import { GatewayError } from '../../errors.ts';
-import type { OpenedStore, StoreOpening } from '../opened-store.ts';
-import { countedPlaces } from '../places.ts';
-import { writingProbe } from '../probe.ts';
-import { sealed } from '../seal.ts';
+import type { OpenedKind, StoreSecrets } from '../opened-store.ts';
+import type { Clock } from '../store.ts';
 import { sqlBus } from './bus.ts';
 import { sqlCounters } from './counters.ts';
 import { sqlDatabase } from './database.ts';
@@ -14,23 +12,17 @@ import { checkSqlAtStart } from './start.ts';
 const CONNECTIONS = 10;
 
 /** Opens a store in a database server. See openStore. */
-export function openSql(
-  dialect: SqlDialect,
-  { named: { secret, furtherSecrets = [], databaseUrl }, clock, onDamaged }: StoreOpening,
-): OpenedStore {
+export function openSql(dialect: SqlDialect, { secret, databaseUrl }: StoreSecrets, clock: Clock): OpenedKind {
   // Loading the configuration fails earlier if these are missing.
   if (secret === undefined || databaseUrl === undefined) throw new GatewayError('internal');
   const database = sqlDatabase(dialect, databaseUrl, CONNECTIONS);
-  const inner = sqlStore(database, clock);
-  const counters = sqlCounters(sqlDatabase(dialect, databaseUrl, 1), secret, clock);
+  const raw = sqlStore(database, clock);
   const bus = sqlBus(database, databaseUrl);
-  const opened = sealed(inner, [secret, ...furtherSecrets], onDamaged);
   return {
-    ...opened,
+    raw,
+    secrets: [secret],
     bus,
-    counters,
-    places: countedPlaces(counters, clock),
-    check: () => checkSqlAtStart(database, inner, bus),
-    probe: writingProbe(opened.store, clock),
+    counters: sqlCounters(sqlDatabase(dialect, databaseUrl, 1), secret, clock),
+    check: () => checkSqlAtStart(database, raw, bus),
   };
 }

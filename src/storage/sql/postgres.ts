@@ -84,11 +84,9 @@ export const postgres: SqlDialect = {
     }
     return session;
   },
-  upsert(key, set) {
-    const pairs = Object.entries(set).map(([column, value]) => `${column} = ${value}`);
-    return `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${pairs.join(', ')}`;
-  },
+  onConflict: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
   given: (column) => `excluded.${column}`,
+  withIdentity: 'OVERRIDING SYSTEM VALUE',
   now: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   announce: sql(`SELECT pg_notify('${CHANNEL}', '')`),
   heartbeat: sql('SELECT 1 AS number'),

@@ -1,11 +1,13 @@
-import { type Charge, type Limit, limitsOf, type Quota, quotaFull } from '../quota.ts';
+import { type Limit, limitsOf, quotaFull } from '../quota.ts';
+import type { StoredCharge } from '../store.ts';
 import type { SqlTransaction } from './database.ts';
-import { type SqlDialect, type SqlRow, type SqlStatement, sql } from './session.ts';
+import { type SqlDialect, type SqlRow, type SqlStatement, sql, upsert } from './session.ts';
 import { byKeys, type EntryKey, inRows, type WrittenEntry } from './statements.ts';
 
 /** What an entry counts for beside its payload. */
 const ROW_BYTES = 1024;
 
+const KEY = 'kind, id';
 const COLUMNS = ['quota', 'network', 'wider', 'client', 'bytes'];
 const LARGEST =
   "SELECT network, bytes FROM coursegate_quota WHERE quota = ? AND client = ? AND network <> '*' ORDER BY bytes DESC LIMIT 1";
@@ -14,9 +16,13 @@ const OLDEST =
 const TOTAL = 'FROM coursegate_quota WHERE quota = ? AND client = ? AND network = ?';
 
 /** An entry as the totals count it. */
-interface Counted extends Omit<Charge, 'quota'> {
-  readonly quota: string;
+interface Counted extends Omit<StoredCharge, 'age'> {
   readonly bytes: number;
+}
+
+interface ChargeRow extends EntryKey, Counted {
+  /** Undefined: that of the row that it overwrites, or the newest. */
+  readonly age?: number;
 }
 
 /**
@@ -36,10 +42,12 @@ export type SettleQuotas = (
  * Quotas by a table of totals. Its rows are locked in one order for all gates, and an entry to evict that another
  * transaction works on is passed over, so that charged commits wait for each other and do not deadlock.
  */
-export function sqlQuotas({ upsert, given }: SqlDialect): SettleQuotas {
+export function sqlQuotas(dialect: SqlDialect): SettleQuotas {
+  const { given, withIdentity } = dialect;
+  const insert = `INSERT INTO coursegate_charge (${KEY}, ${COLUMNS.join(', ')}, age) ${withIdentity}`;
   // `age` stays as it is: an overwritten entry keeps its place.
-  const rewrite = upsert(['kind', 'id'], Object.fromEntries(COLUMNS.map((column) => [column, given(column)])));
-  const addUp = upsert(['quota', 'client', 'network'], { bytes: `coursegate_quota.bytes + ${given('bytes')}` });
+  const rewrite = upsert(dialect, KEY, Object.fromEntries(COLUMNS.map((column) => [column, given(column)])));
+  const addUp = upsert(dialect, 'quota, client, network', { bytes: `coursegate_quota.bytes + ${given('bytes')}` });
 
   /** Changes the totals of every part that entries count towards. */
   const count = (entries: readonly Counted[]): readonly SqlStatement[] => {
@@ -85,35 +93,37 @@ export function sqlQuotas({ upsert, given }: SqlDialect): SettleQuotas {
   };
 
   const isOver = ({ most }: Limit, rows: readonly SqlRow[] | undefined) => Number(rows?.[0]?.bytes ?? 0) > most;
-  const read = ({ name }: Quota, { client, network }: Limit) => sql(`SELECT bytes ${TOTAL}`, name, client, network);
 
   return async (run, writes, released, charged) => {
     const before = (await run(...byKeys('SELECT * FROM coursegate_charge', released, 'FOR UPDATE'))).flat();
-    const now = charged.flatMap(({ kind, id, payload, charge }) =>
-      charge === undefined ? [] : [{ kind, id, ...charge, bytes: Buffer.byteLength(payload) + ROW_BYTES }],
-    );
-    const gone = released.filter((key) => !now.some(({ kind, id }) => kind === key.kind && id === key.id));
+    const now = charged.flatMap(({ kind, id, payload, charge }): ChargeRow[] => {
+      if (charge === undefined) return [];
+      const quota = typeof charge.quota === 'string' ? charge.quota : charge.quota.name;
+      return [{ kind, id, ...charge, quota, bytes: Buffer.byteLength(payload) + ROW_BYTES }];
+    });
+    // An entry that is restored gets another age, which a row cannot be given.
+    const kept = now.filter(({ age }) => age === undefined);
+    const gone = released.filter((key) => !kept.some(({ kind, id }) => kind === key.kind && id === key.id));
+    const rows = now.map(({ kind, id, quota, network, wider, client, bytes, age }) => [
+      ...[kind, id, quota, network, wider, client, bytes, age],
+    ]);
     await run(
       ...writes,
       ...byKeys('DELETE FROM coursegate_charge', gone, ''),
-      ...inRows(
-        `INSERT INTO coursegate_charge (kind, id, ${COLUMNS.join(', ')}) VALUES`,
-        now.map(({ kind, id, quota, network, wider, client, bytes }) => [
-          ...[kind, id, quota.name, network, wider, client, bytes],
-        ]),
-        rewrite,
-      ),
+      ...inRows(`${insert} VALUES`, rows, rewrite),
       ...release(before),
-      ...count(now.map((charge) => ({ ...charge, quota: charge.quota.name }))),
+      ...count(now),
     );
     // Entries of one sender, of which a commit may have many, have the same limits.
     const limits = new Map(
-      now.flatMap((charge) =>
-        limitsOf(charge).map((limit) => {
-          const total = read(charge.quota, limit);
-          return [String(total.values), { quota: charge.quota, limit, total }] as const;
-        }),
-      ),
+      charged.flatMap(({ charge }) => {
+        if (charge === undefined || 'age' in charge) return [];
+        const { quota } = charge;
+        return limitsOf(charge).map((limit) => {
+          const total = sql(`SELECT bytes ${TOTAL}`, quota.name, limit.client, limit.network);
+          return [String(total.values), { quota, limit, total }] as const;
+        });
+      }),
     );
     const held = await run(...[...limits.values()].map(({ total }) => total));
     for (const [at, { quota, limit, total }] of [...limits.values()].entries()) {

@@ -4,25 +4,11 @@ import type { SqlSession } from './session.ts';
 const UNUSED = 30_000;
 const LOOK = 10_000;
 
-export interface SessionPool {
-  /** A connection for one caller: an unused one, a new one, or the next that is released. Rejects if none can be opened. */
-  acquire(): Promise<SqlSession>;
-  /** Gives a connection back. One that is closed makes room for another. */
-  release(session: SqlSession): void;
-  /** Closes all connections that are not in use. */
-  reset(): void;
-  close(): void;
-}
-
 /**
  * Keeps up to `most` connections. If the server has no more connections for us, callers share those that are open.
  * @param isCrowded whether opening failed for that reason
  */
-export function sessionPool(
-  open: () => Promise<SqlSession>,
-  isCrowded: (thrown: unknown) => boolean,
-  most: number,
-): SessionPool {
+export function sessionPool(open: () => Promise<SqlSession>, isCrowded: (thrown: unknown) => boolean, most: number) {
   const idle: { readonly session: SqlSession; readonly since: number }[] = [];
   const waiting: (() => void)[] = [];
   let count = 0;
@@ -46,6 +32,7 @@ export function sessionPool(
     allowed = most;
   }, LOOK).unref();
 
+  /** A connection for one caller: an unused one, a new one, or the next that is released. Rejects if none can be opened. */
   const acquire = async (): Promise<SqlSession> => {
     for (let next = idle.pop(); next !== undefined; next = idle.pop()) {
       if (next.session.isOpen()) return next.session;
@@ -72,11 +59,13 @@ export function sessionPool(
   };
   return {
     acquire,
-    release(session) {
+    /** Gives a connection back. One that is closed makes room for another. */
+    release(session: SqlSession) {
       if (closed || !session.isOpen()) return drop(session);
       idle.push({ session, since: performance.now() });
       waiting.shift()?.();
     },
+    /** Closes all connections that are not in use. */
     reset: () => dropIdle(() => true),
     close() {
       closed = true;

@@ -46,10 +46,12 @@ export interface SqlDialect {
   isCrowded(thrown: unknown): boolean;
   /** Creates or upgrades the tables under a lock that all gates respect. Throws if it may not or cannot. */
   migrate(session: SqlSession): Promise<void>;
-  /** The end of an INSERT that writes these columns to the row with the same key instead. */
-  upsert(key: readonly string[], set: Readonly<Record<string, string>>): string;
+  /** Before the assignments of an INSERT that writes to the row with the same key instead. */
+  onConflict(key: string): string;
   /** The value that an upsert would have inserted. */
   given(column: string): string;
+  /** In an INSERT, after its columns: it gives a value to a column that numbers rows by itself. */
+  readonly withIdentity: string;
   readonly now: string;
   readonly announce: SqlStatement;
   /**
@@ -64,6 +66,12 @@ export interface SqlDialect {
 /** A statement; `?` stands for each value. */
 export function sql(text: string, ...values: readonly SqlValue[]): SqlStatement {
   return { text, values };
+}
+
+/** The end of an INSERT that writes these columns to the row with the same key instead. */
+export function upsert({ onConflict }: SqlDialect, key: string, set: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(set).map(([column, value]) => `${column} = ${value}`);
+  return `${onConflict(key)} ${pairs.join(', ')}`;
 }
 
 /**

@@ -21,7 +21,7 @@ function settings<Kind extends SqlKind>(kind: Kind, example: string) {
     SCHEMES[kind].test(url) && URL.canParse(url) ? undefined : `must be a URL such as ${example}`;
   return z.strictObject({
     kind: z.literal(kind),
-    url: secret(problem, `Where to read the database URL, which may include a password: ${example}.`),
+    url: secret(problem),
   });
 }
 

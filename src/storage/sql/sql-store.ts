@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { inTime } from '../patience.ts';
-import { type Clock, type Entry, entryOf, type RawStore, unixSeconds } from '../store.ts';
+import { type Clock, type Entry, isAlive, type RawStore, unixSeconds } from '../store.ts';
+import { entryOf, scanTable, type TableRows } from '../table.ts';
 import { type SqlDatabase, type SqlTransaction, unavailable } from './database.ts';
 import { keysOf, planCommit } from './plan.ts';
 import { sqlQuotas } from './quotas.ts';
-import { type EntryKey, entryStatements, toStored } from './statements.ts';
+import type { SqlStatement } from './session.ts';
+import { type EntryKey, entryStatements, toHeld } from './statements.ts';
 
 /** Entries that are counted one by one. Of a larger store, the total is only known to be as large. */
 const COUNTED = 200_000;
@@ -28,7 +30,7 @@ export function sqlStore(database: SqlDatabase, clock: Clock): RawStore {
     const named = (await run(...keys, ...searches)).slice(0, keys.length);
     // While this waited for locks, their holders may have added what the searches have to find.
     const found = searches.length === 0 ? [] : await run(...searches);
-    return [...named, ...found].flat().map(toStored);
+    return [...named, ...found].flat().map(toHeld);
   };
 
   const outside = AsyncLocalStorage.snapshot();
@@ -58,8 +60,7 @@ export function sqlStore(database: SqlDatabase, clock: Clock): RawStore {
         throw unavailable(thrown);
       });
       const entry = found.get(`${kind}\0${id}`);
-      const now = unixSeconds(clock);
-      return (entry?.expiresAt ?? now + 1) > now ? entry : undefined;
+      return entry && isAlive(entry, unixSeconds(clock)) ? entry : undefined;
     },
     async findBy(kind, name, value, limit = ALL) {
       const search = statements.findBy(kind, name, value, unixSeconds(clock), limit);
@@ -70,25 +71,23 @@ export function sqlStore(database: SqlDatabase, clock: Clock): RawStore {
       const [[row] = []] = await database.use((session) => session.run(search));
       return Number(row?.count);
     },
-    scan: (kind, from, limit) =>
-      database.use(async (session) => {
-        const nextKind = async (after: string) => {
-          const [[row] = []] = await session.run(statements.kindAfter(after));
-          return row === undefined ? undefined : String(row.kind);
+    scan: (kinds, from, limit) =>
+      database.use((session) => {
+        const first = async (search: SqlStatement) => (await session.run(search))[0]?.[0];
+        const rows: TableRows = {
+          kindAfter: async (kind) => (await first(statements.kindAfter(kind)))?.kind as string | undefined,
+          async rowsAfter(...after) {
+            const [found = []] = await session.run(statements.rowsAfter(...after));
+            const charged = found.filter((row) => Number(row.charged) === 1) as unknown as readonly EntryKey[];
+            const charges = (await session.run(...statements.charges(charged))).flat();
+            return found.map((row) => ({
+              ...row,
+              ...charges.find(({ kind, id }) => kind === row.kind && id === row.id),
+            }));
+          },
+          count: async () => Number((await first(statements.countUpTo(kinds, COUNTED)))?.count),
         };
-        const [afterKind, afterId = ''] = from?.split('\0') ?? [];
-        const of = kind ?? afterKind ?? (await nextKind(''));
-        const [rows = []] = of === undefined ? [] : await session.run(statements.scan(of, afterId, limit));
-        const [[counted] = []] = from === undefined ? await session.run(statements.countUpTo(kind, COUNTED)) : [];
-        const full = rows.length === limit;
-        const following = kind === undefined && of !== undefined && !full ? await nextKind(of) : undefined;
-        const now = unixSeconds(clock);
-        return {
-          entries: rows.map(entryOf).filter(({ expiresAt }) => (expiresAt ?? now + 1) > now),
-          next: full ? `${of}\0${rows.at(-1)?.id}` : following && `${following}\0`,
-          looked: rows.length,
-          total: counted && Number(counted.count),
-        };
+        return scanTable(rows, kinds, from, limit, unixSeconds(clock));
       }),
     async commit(mutations) {
       if (mutations.length === 0) return true;

@@ -1,7 +1,5 @@
-import { GatewayError } from '../../errors.ts';
 import type { RevocationBus } from '../bus.ts';
-import { StoreNotReady } from '../open-failure.ts';
-import { tryWhatIsDone } from '../start-check.ts';
+import { type Advice, startFailure, tryWhatIsDone } from '../start-check.ts';
 import type { Store } from '../store.ts';
 import type { SqlDatabase } from './database.ts';
 
@@ -20,12 +18,12 @@ export async function checkSqlAtStart(
     await bus.announce();
     return warnings;
   } catch (thrown) {
-    throw explained(thrown, database.dialect.title);
+    throw startFailure(database.dialect.title, thrown, ADVICE, PASSES);
   }
 }
 
 /** By SQLSTATE or the driver's code, else by the message. */
-const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
+const ADVICE: Advice = [
   [/^(28...|ER_ACCESS_DENIED_ERROR)\b/, 'Check the user name and the password.'],
   [
     /^(3D000|ER_BAD_DB_ERROR|ER_DBACCESS_DENIED_ERROR)\b/,
@@ -40,15 +38,4 @@ const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
 
 /** What passes by itself when the server has started, has failed over, or answers again. */
 const PASSES =
-  /^(57P0\d|53...|25006|08...|40...|55P03|57014|ER_CON_COUNT_ERROR|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE|ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)\b|time|took too long|terminated|closed|connection error/i;
-
-function explained(thrown: unknown, title: string): GatewayError {
-  if (!(thrown instanceof GatewayError) || !(thrown.cause instanceof Error)) {
-    return thrown instanceof GatewayError ? thrown : new GatewayError('store_unavailable', { cause: thrown });
-  }
-  const { message, code = '' } = thrown.cause as Error & { readonly code?: string };
-  const told = `${code} ${message}`.trim();
-  const advice = ADVICE.find(([pattern]) => pattern.test(told))?.[1] ?? 'Check that it is running, and its address.';
-  const text = `The store in ${title} cannot be used: ${message.replace(/\.$/, '')}. ${advice}`.trim();
-  return PASSES.test(told) ? new StoreNotReady(text) : new GatewayError('store_unavailable', { message: text });
-}
+  /^(57P0\d|53...|25006|08...|40...|55P03|57014|ER_CON_COUNT_ERROR|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)\b|time|terminated|connection error/i;

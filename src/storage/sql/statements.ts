@@ -1,34 +1,34 @@
-import { type Entry, entryOf, NEVER, type NewEntry, REFERENCE_NAMES, type ReferenceName } from '../store.ts';
-import { type SqlDialect, type SqlRow, type SqlStatement, type SqlValue, sql } from './session.ts';
+import type { Entry, NewEntry, ReferenceName, Restoration } from '../store.ts';
+import { entryOf, NEVER, REFERENCE_COLUMNS, referenceValues } from '../table.ts';
+import { type SqlDialect, type SqlRow, type SqlStatement, type SqlValue, sql, upsert } from './session.ts';
 
 /** Rows of one statement. More are written by several. */
 const BATCH = 50;
 
-const REFERENCES = REFERENCE_NAMES.map((name) => `ref_${name}`);
-const COLUMNS = ['kind', 'id', 'payload', 'revision', 'expires_at', 'consumed_at', ...REFERENCES, 'charged'];
+const COLUMNS = ['kind', 'id', 'payload', 'revision', 'expires_at', 'consumed_at', ...REFERENCE_COLUMNS, 'charged'];
 
 export interface EntryKey {
   readonly kind: string;
   readonly id: string;
 }
 
-/** A stored entry without its payload. */
-export interface StoredEntry extends Omit<Entry, 'payload'> {
+/** What a commit reads of a stored entry. */
+export interface HeldEntry extends Omit<Entry, 'payload'> {
   /** Whether it counts towards a quota. */
   readonly charged: boolean;
 }
 
 /** What is to be stored of an entry. */
-export interface WrittenEntry extends StoredEntry, Pick<NewEntry, 'payload' | 'charge'> {}
+export interface WrittenEntry extends HeldEntry, Pick<NewEntry, 'payload'> {
+  readonly charge?: NewEntry['charge'] | Restoration['charge'];
+}
 
 /** All statements on the table of entries. Each reads by the primary key, or by an index that begins with its conditions. */
-export function entryStatements({ upsert, given }: SqlDialect) {
+export function entryStatements(dialect: SqlDialect) {
   const insert = `INSERT INTO coursegate_entry (${COLUMNS.join(', ')}) VALUES`;
-  const overwrite = upsert(
-    ['kind', 'id'],
-    Object.fromEntries(COLUMNS.slice(2).map((column) => [column, given(column)])),
-  );
-  const guards = ['kind', 'id', 'revision', 'expires_at', 'consumed_at', ...REFERENCES, 'charged'].join(', ');
+  const all = Object.fromEntries(COLUMNS.slice(2).map((column) => [column, dialect.given(column)]));
+  const overwrite = upsert(dialect, 'kind, id', all);
+  const guards = ['kind', 'id', 'revision', 'expires_at', 'consumed_at', ...REFERENCE_COLUMNS, 'charged'].join(', ');
 
   return {
     get: (keys: readonly EntryKey[]) => byKeys('SELECT * FROM coursegate_entry', keys, ''),
@@ -42,15 +42,16 @@ export function entryStatements({ upsert, given }: SqlDialect) {
         `SELECT COUNT(*) AS count FROM coursegate_entry WHERE kind = ? AND ref_${name} = ? AND expires_at > ?`,
         ...[kind, value, now],
       ),
-    scan: (kind: string, after: string, limit: number) =>
-      sql('SELECT * FROM coursegate_entry WHERE kind = ? AND id > ? ORDER BY id LIMIT ?', kind, after, String(limit)),
+    rowsAfter: (kind: string, id: string, limit: number) =>
+      sql('SELECT * FROM coursegate_entry WHERE kind = ? AND id > ? ORDER BY id LIMIT ?', kind, id, String(limit)),
+    charges: (keys: readonly EntryKey[]) => byKeys('SELECT * FROM coursegate_charge', keys, ''),
     kindAfter: (kind: string) => sql('SELECT kind FROM coursegate_entry WHERE kind > ? ORDER BY kind LIMIT 1', kind),
     /** Counts at most `limit` entries. */
-    countUpTo: (kind: string | undefined, limit: number) =>
-      sql(
-        `SELECT COUNT(*) AS count FROM (SELECT 1 FROM coursegate_entry WHERE kind ${kind === undefined ? '>' : '='} ? LIMIT ?) AS counted`,
-        ...[kind ?? '', String(limit)],
-      ),
+    countUpTo: (kinds: readonly string[] | undefined, limit: number) => {
+      const which = kinds === undefined ? "kind > ''" : `kind IN (${kinds.map(() => '?').join(', ')})`;
+      const some = `SELECT 1 FROM coursegate_entry WHERE ${which} LIMIT ?`;
+      return sql(`SELECT COUNT(*) AS count FROM (${some}) AS counted`, ...(kinds ?? []), String(limit));
+    },
     lock: (keys: readonly EntryKey[]) => byKeys(`SELECT ${guards} FROM coursegate_entry`, keys, 'FOR UPDATE'),
     lockBy: (kind: string, name: ReferenceName, value: string) =>
       sql(`SELECT ${guards} FROM coursegate_entry WHERE kind = ? AND ref_${name} = ? FOR UPDATE`, kind, value),
@@ -89,11 +90,16 @@ export function byKeys(
   );
 }
 
-/** Statements that insert these rows. */
-export function inRows(start: string, rows: readonly (readonly SqlValue[])[], end: string): readonly SqlStatement[] {
+/** Statements that insert these rows. The database chooses what is undefined. */
+export function inRows(
+  start: string,
+  rows: readonly (readonly (SqlValue | undefined)[])[],
+  end: string,
+): readonly SqlStatement[] {
   return batches(rows).map((some) => {
-    const places = some.map((row) => `(${row.map(() => '?').join(', ')})`);
-    return sql(`${start} ${places.join(', ')} ${end}`, ...some.flat());
+    const places = some.map((row) => `(${row.map((value) => (value === undefined ? 'DEFAULT' : '?')).join(', ')})`);
+    const values = some.flat().filter((value) => value !== undefined);
+    return sql(`${start} ${places.join(', ')} ${end}`, ...values);
   });
 }
 
@@ -103,12 +109,12 @@ function batches<T>(all: readonly T[]): readonly (readonly T[])[] {
 
 function toRow(entry: WrittenEntry): readonly SqlValue[] {
   const { kind, id, payload, revision, expiresAt = NEVER, consumedAt = null, references, charge } = entry;
-  const named = REFERENCE_NAMES.map((name) => references[name] ?? null);
-  return [kind, id, Buffer.from(payload), revision, expiresAt, consumedAt, ...named, charge === undefined ? 0 : 1];
+  const key = [kind, id, Buffer.from(payload), revision, expiresAt, consumedAt];
+  return [...key, ...referenceValues(references), charge === undefined ? 0 : 1];
 }
 
 /** A row without its payload. */
-export function toStored(row: SqlRow): StoredEntry {
-  const { payload: _, ...stored } = entryOf(row);
-  return { ...stored, charged: Number(row.charged) === 1 };
+export function toHeld(row: SqlRow): HeldEntry {
+  const { payload: _, ...held } = entryOf(row);
+  return { ...held, charged: Number(row.charged) === 1 };
 }

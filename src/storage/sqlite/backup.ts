@@ -17,19 +17,13 @@ const NOT_OURS = {
   mysql: 'This store is in MariaDB or MySQL: back up its database, and keep `secret` elsewhere.',
 } as const;
 
-export interface Backup {
-  /** The database file that was copied. */
-  readonly from: string;
-  /** The path of the secret that the store generated for itself, if there is one. */
-  readonly beside: string | undefined;
-}
-
 /**
  * Copies an embedded store to `to` as it is at one point in time, while the gate keeps running. The copy is verified,
- * readable by the owner only, and appears atomically. Throws Error if `to` exists, and StoreOpenError if the store
+ * readable by the owner only, and appears atomically. Returns the path of the file that was copied, and that of the secret
+ * that the store generated for itself, if there is one. Throws Error if `to` exists, and StoreOpenError if the store
  * cannot be read.
  */
-export async function backupStore(store: Config['store'], to: string): Promise<Backup> {
+export async function backupStore(store: Config['store'], to: string) {
   if (store.kind !== 'sqlite') throw new Error(NOT_OURS[store.kind]);
   if (existsSync(to)) throw taken(to);
   const draft = draftOf(to);

@@ -2,37 +2,16 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { startThread } from '../../installation.ts';
 import { StoreOpenError } from '../open-failure.ts';
-import { identityOf, SCHEMA_VERSION } from './schema.ts';
 
 /** How long startup waits for the check of a large file. */
-export interface CheckLimits {
+export const CHECK_LIMITS = {
   /** Size in bytes up to which a file is checked synchronously, which takes some hundredths of a second. */
-  readonly atOnce: number;
+  atOnce: 32 * 1024 * 1024,
   /** Milliseconds that startup waits for a larger file. */
-  readonly patience: number;
-}
+  patience: 100,
+};
 
-export const CHECK_LIMITS: CheckLimits = { atOnce: 32 * 1024 * 1024, patience: 100 };
-
-/** A check that runs in the background. */
-export interface BackgroundCheck {
-  /** The result once the whole file has been read; undefined: no damage. */
-  readonly found: Promise<StoreOpenError | undefined>;
-  /** Cancels the check. */
-  stop(): Promise<void>;
-}
-
-export const NO_CHECK: BackgroundCheck = { found: Promise.resolve(undefined), async stop() {} };
-
-/** Returns the schema version. Throws StoreOpenError if the file belongs to another program or a newer version. */
-export function judgeIdentity(path: string, database: DatabaseSync): number {
-  const { ours, version } = identityOf(database);
-  if (!ours) throw new StoreOpenError('foreign', path, 'it is a database of another program');
-  if (version > SCHEMA_VERSION) {
-    throw new StoreOpenError('newer', path, `schema ${version}, this one knows ${SCHEMA_VERSION}`);
-  }
-  return version;
-}
+export const NO_CHECK = { found: Promise.resolve(undefined), async stop() {} };
 
 /** Reads every page once, so that damage is reported at startup and not by the first request that hits it. */
 export function judgePages(path: string, database: DatabaseSync): void {
@@ -45,7 +24,7 @@ export function judgePages(path: string, database: DatabaseSync): void {
  * startup waits a while for the result and then continues without it. Throws StoreOpenError if damage was found by
  * then.
  */
-export function judgePagesWithin(path: string, database: DatabaseSync, limits: CheckLimits): BackgroundCheck {
+export function judgePagesWithin(path: string, database: DatabaseSync, limits: typeof CHECK_LIMITS) {
   if (statSync(path).size <= limits.atOnce) {
     judgePages(path, database);
     return NO_CHECK;
@@ -63,7 +42,9 @@ export function judgePagesWithin(path: string, database: DatabaseSync, limits: C
   const early = verdict();
   if (early !== undefined) throw early;
   return {
+    /** The result once the whole file has been read; undefined: no damage. */
     found,
+    /** Cancels the check. */
     async stop() {
       await worker.terminate();
     },

@@ -3,23 +3,18 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { draftOf, publish } from '../new-file.ts';
 import { asStoreOpenError, StoreOpenError } from '../open-failure.ts';
-import { type BackgroundCheck, type CheckLimits, judgeIdentity, judgePages, judgePagesWithin } from './check.ts';
+import { type CHECK_LIMITS, judgePages, judgePagesWithin } from './check.ts';
 import { lockStore } from './lock.ts';
-import { migrate } from './schema.ts';
+import { judgeIdentity, migrate } from './schema.ts';
 
-export interface OpenDatabase {
-  readonly database: DatabaseSync;
-  /** The check of a large file, if it is still running. */
-  readonly check: BackgroundCheck;
-  /** Releases the lock on the file. To be called after the database is closed. */
-  readonly unlock: () => void;
-}
+export type OpenDatabase = ReturnType<typeof openDatabase>;
 
 /**
  * Opens the database of a store exclusively for this gate. It is created if it does not exist, and migrated to this
- * version. On StoreOpenError the existing file is left as it was.
+ * version. On StoreOpenError the existing file is left as it was. Returns the check of a large file as well, which may
+ * still be running, and `unlock`, which releases the lock on the file and is to be called after the database is closed.
  */
-export function openDatabase(path: string, limits: CheckLimits): OpenDatabase {
+export function openDatabase(path: string, limits: typeof CHECK_LIMITS) {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const unlock = lockStore(path);
@@ -76,7 +71,7 @@ function create(path: string): void {
   }
 }
 
-function openSound(path: string, limits: CheckLimits): Omit<OpenDatabase, 'unlock'> {
+function openSound(path: string, limits: typeof CHECK_LIMITS) {
   const file = statSync(path);
   if (!file.isFile()) throw new StoreOpenError('unopenable', path, 'it is not a file');
   if (file.size === 0) throw new StoreOpenError('damaged', path, 'it is empty');

@@ -1,8 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 
-/** SQLite's extended result codes for a failed fsync of a file and of its directory. */
-const SQLITE_IOERR_FSYNC = 1034;
-const SQLITE_IOERR_DIR_FSYNC = 1290;
+/** SQLite's extended result codes for a failed fsync of a file (SQLITE_IOERR_FSYNC) and of its directory. */
+const FAILED_SYNCS = new Set([1034, 1290]);
 
 /**
  * What an open store may still do. After a failed fsync the operating system may treat lost data as written, and a
@@ -10,59 +9,54 @@ const SQLITE_IOERR_DIR_FSYNC = 1290;
  * restart. A file that was found damaged is not read either. A full disk causes neither: a write that did not fit was
  * never acknowledged.
  */
-export class StoreHealth {
-  #unwritable: Error | undefined;
-  #damage: Error | undefined;
-  condemn(damage: Error): void {
-    this.#damage = damage;
-  }
-
+export function storeHealth() {
+  let unwritable: Error | undefined;
+  let damaged: Error | undefined;
+  const stopWriting = (cause: unknown): Error => {
+    unwritable = new Error(
+      'the disk failed to store a write: the store is read-only until coursegate is restarted. Check the disk first.',
+      { cause },
+    );
+    return unwritable;
+  };
   /** Throws GatewayError `store_unavailable` with the reason as its cause. */
-  read<T>(work: () => T): T {
-    if (this.#damage !== undefined) throw unavailable(this.#damage);
+  const read = <T>(work: () => T): T => {
+    if (damaged !== undefined) throw unavailable(damaged);
     try {
       return work();
     } catch (thrown) {
       throw thrown instanceof GatewayError ? thrown : unavailable(thrown);
     }
-  }
+  };
 
-  /** Like `read`, for work that writes. */
-  write<T>(work: () => T): T {
-    if (this.#unwritable !== undefined) throw unavailable(this.#unwritable);
-    return this.read(() => {
-      try {
-        return work();
-      } catch (thrown) {
-        const { errcode } = thrown as { errcode?: number };
-        if (errcode === SQLITE_IOERR_FSYNC || errcode === SQLITE_IOERR_DIR_FSYNC) {
-          throw this.#stopWriting(thrown);
+  return {
+    condemn(damage: Error): void {
+      damaged = damage;
+    },
+    read,
+
+    /** Like `read`, for work that writes. */
+    write: <T>(work: () => T): T =>
+      read(() => {
+        if (unwritable !== undefined) throw unwritable;
+        try {
+          return work();
+        } catch (thrown) {
+          throw FAILED_SYNCS.has((thrown as { errcode?: number }).errcode ?? 0) ? stopWriting(thrown) : thrown;
         }
-        throw thrown;
-      }
-    });
-  }
+      }),
 
-  /**
-   * Runs a sync of what was written. If it fails, nothing that it was to cover is acknowledged. It stays readable, and
-   * may be there or not after a restart.
-   */
-  async sync(work: () => Promise<void>): Promise<void> {
-    if (this.#unwritable !== undefined) throw unavailable(this.#unwritable);
-    try {
-      await work();
-    } catch (thrown) {
-      throw unavailable(this.#stopWriting(thrown));
-    }
-  }
-
-  #stopWriting(cause: unknown): Error {
-    this.#unwritable = new Error(
-      'the disk failed to store a write: the store is read-only until coursegate is restarted. Check the disk first.',
-      { cause },
-    );
-    return this.#unwritable;
-  }
+    /**
+     * Runs a sync of what was written. If it fails, nothing that it was to cover is acknowledged. It stays readable, and
+     * may be there or not after a restart.
+     */
+    async sync(work: () => Promise<void>): Promise<void> {
+      if (unwritable !== undefined) throw unavailable(unwritable);
+      await work().catch((thrown) => {
+        throw unavailable(stopWriting(thrown));
+      });
+    },
+  };
 }
 
 function unavailable(cause: unknown): GatewayError {

@@ -1,5 +1,5 @@
-import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { writeOnce } from '../new-file.ts';
 import { StoreOpenError } from '../open-failure.ts';
 
 const SQLITE_BUSY = 5;
@@ -15,7 +15,8 @@ const PATIENCE = 1000;
  */
 export function lockStore(path: string): () => void {
   const beside = `${path}-lock`;
-  makeOnce(beside);
+  // If it exists, it must not be opened: closing any descriptor of a file drops all of the process's locks on it.
+  writeOnce(beside, '');
   const lock = new DatabaseSync(beside, { timeout: PATIENCE });
   try {
     // Nothing is ever written: the empty file only carries the lock.
@@ -26,13 +27,4 @@ export function lockStore(path: string): () => void {
     throw new StoreOpenError('in-use', path, `${beside} is held`);
   }
   return () => lock.close();
-}
-
-/** Does not open an existing file: closing any descriptor of a file drops all of the process's locks on it. */
-function makeOnce(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
-  }
 }

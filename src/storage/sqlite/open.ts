@@ -1,17 +1,10 @@
-import type { OpenedStore, StoreKind, StoreOpening } from '../opened-store.ts';
-import { writingProbe } from '../probe.ts';
-import { sealed } from '../seal.ts';
-import { withoutReplicas } from '../without-replicas.ts';
+import type { OpenedKind, StoreKind, StoreSecrets } from '../opened-store.ts';
+import type { Clock } from '../store.ts';
 import { secretsBeside } from './secret.ts';
 import { sqliteStore } from './sqlite-store.ts';
 
 /** Opens a store in SQLite. See openStore. */
-export function openSqlite(
-  { path }: StoreKind<'sqlite'>,
-  { named: { secret, furtherSecrets = [] }, clock, onDamaged }: StoreOpening,
-): OpenedStore {
-  const inner = sqliteStore(path, clock);
-  const [first, ...older] = secret === undefined ? secretsBeside(path) : [secret];
-  const opened = sealed(inner, [first, ...older, ...furtherSecrets], onDamaged);
-  return { ...opened, ...withoutReplicas(clock), probe: writingProbe(opened.store, clock) };
+export function openSqlite({ path }: StoreKind<'sqlite'>, { secret }: StoreSecrets, clock: Clock): OpenedKind {
+  const raw = sqliteStore(path, clock);
+  return { raw, secrets: secret === undefined ? secretsBeside(path) : [secret] };
 }

@@ -5,7 +5,7 @@ import { type Charge, type Limit, limitsOf, quotaFull } from '../quota.ts';
 export type MakeRoom = (charge: Charge) => void;
 
 /**
- * Triggers maintain the totals (sqlite-schema.ts) and indexes find the entries: no step reads more than it deletes.
+ * Triggers maintain the totals (schema.ts) and indexes find the entries: no step reads more than it deletes.
  * Throws GatewayError `too_many_requests` if a quota that evicts nothing is full.
  */
 export function sqliteQuotas(database: DatabaseSync): MakeRoom {

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { StoreOpenError } from '../open-failure.ts';
 import { REFERENCE_NAMES } from '../store.ts';
 
 /** "cgat", at byte 68 of the file header: distinguishes our stores from other SQLite databases. */
@@ -28,7 +29,7 @@ function charged(client: string, network: string): string {
  */
 const MIGRATIONS: readonly string[] = [
   // `charged` has the totals of what strangers store, updated on every write and delete. The filler is the reserve
-  // (sqlite-space.ts).
+  // (space.ts).
   `CREATE TABLE entry (
      kind TEXT NOT NULL, id TEXT NOT NULL, payload TEXT NOT NULL,
      expires_at INTEGER, consumed_at INTEGER,
@@ -59,26 +60,38 @@ const MIGRATIONS: readonly string[] = [
   'ALTER TABLE entry ADD COLUMN revision INTEGER NOT NULL DEFAULT 1',
 ];
 
-export const SCHEMA_VERSION = MIGRATIONS.length;
+const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Reads from a database whether it is ours, and its version. */
-export function identityOf(database: DatabaseSync): {
-  readonly ours: boolean;
-  readonly version: number;
-} {
+/** Returns the schema version. Throws StoreOpenError if the file belongs to another program or a newer version. */
+export function judgeIdentity(path: string, database: DatabaseSync): number {
   const number = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
   // Only reading the schema shows that a file is no database: without it, the pragmas are 0.
   database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
-  return { ours: number('application_id') === APPLICATION_ID, version: number('user_version') };
+  if (number('application_id') !== APPLICATION_ID)
+    throw new StoreOpenError('foreign', path, 'it is a database of another program');
+  const version = number('user_version');
+  if (version > SCHEMA_VERSION)
+    throw new StoreOpenError('newer', path, `schema ${version}, this one knows ${SCHEMA_VERSION}`);
+  return version;
 }
 
 /** Upgrades a database of any version to the current one, in one transaction: a crash leaves it as it was. */
 export function migrate(database: DatabaseSync, from: number): void {
   if (from === SCHEMA_VERSION) return;
+  transaction(database, () => {
+    for (const migration of MIGRATIONS.slice(from)) database.exec(migration);
+    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    return true;
+  });
+}
+
+/** Commits what `work` did, or rolls it back if it returns false or throws. */
+export function transaction(database: DatabaseSync, work: () => boolean): boolean {
   database.exec('BEGIN IMMEDIATE');
   try {
-    for (const migration of MIGRATIONS.slice(from)) database.exec(migration);
-    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+    const held = work();
+    database.exec(held ? 'COMMIT' : 'ROLLBACK');
+    return held;
   } catch (thrown) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw thrown;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { draftOf } from '../new-file.ts';
+import { draftOf, writeOnce } from '../new-file.ts';
 
 /** The path of the secret that an embedded store generates for itself. */
 export function secretPath(databasePath: string): string {
@@ -14,11 +14,7 @@ export function secretPath(databasePath: string): string {
  */
 export function secretsBeside(databasePath: string): readonly [string, ...string[]] {
   const path = secretPath(databasePath);
-  try {
-    writeFileSync(path, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
-  }
+  writeOnce(path, randomBytes(32).toString('base64url'));
   const [first = '', ...further] = linesOf(path);
   return [first, ...further];
 }

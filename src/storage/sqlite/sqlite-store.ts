@@ -1,12 +1,13 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { type Clock, entryOf, type Mutation, type RawStore, type Replacement, unixSeconds } from '../store.ts';
+import { type Clock, type RawMutation, type RawStore, unixSeconds } from '../store.ts';
+import { entryOf, scanTable, type TableRows } from '../table.ts';
 import { CHECK_LIMITS } from './check.ts';
 import { type OpenDatabase, openDatabase } from './file.ts';
-import { StoreHealth } from './health.ts';
+import { storeHealth } from './health.ts';
 import { sqliteQuotas } from './quotas.ts';
-import { SqliteSpace } from './space.ts';
+import { transaction } from './schema.ts';
+import { type SqliteSpace, sqliteSpace } from './space.ts';
 import { prepareStatements, type Statements, toRow } from './statements.ts';
-import { Durability, takeOverSync, type WriteAheadLog } from './sync.ts';
+import { durability, takeOverSync, type WriteAheadLog } from './sync.ts';
 
 /** Expired entries that a charged commit deletes as well. */
 const CLEARED_UP = 8;
@@ -19,20 +20,19 @@ const CLEARED_UP = 8;
  */
 export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): RawStore {
   const opened = openDatabase(path, limits);
-  const space = new SqliteSpace(opened.database, path);
+  const space = sqliteSpace(opened.database, path);
   return storeOn({ ...opened, space, log: takeOverSync(opened.database, path) }, clock);
 }
 
-/** What a store on SQLite is made of. */
-interface SqliteParts extends OpenDatabase {
-  readonly space: Pick<SqliteSpace, 'write' | 'compact'>;
+type SqliteParts = OpenDatabase & {
+  readonly space: SqliteSpace;
   readonly log: WriteAheadLog;
-}
+};
 
 /** A store on an open database, in a file or in memory. */
 export function storeOn({ database, check, unlock, space, log }: SqliteParts, clock: Clock): RawStore {
-  const health = new StoreHealth();
-  const durability = new Durability(() => health.sync(log.sync));
+  const health = storeHealth();
+  const durable = durability(() => health.sync(log.sync));
   let closed = false;
   void check.found.then((damage) => damage && health.condemn(damage));
   const statements = prepareStatements(database);
@@ -41,42 +41,35 @@ export function storeOn({ database, check, unlock, space, log }: SqliteParts, cl
   // No other gate writes to the file. A backup tool that holds its lock for a moment must not fail a request.
   database.exec('PRAGMA busy_timeout = 50');
 
+  /** Reads what is durable when this resolves. */
+  const read = async <T>(work: () => T): Promise<T> => {
+    const found = health.read(work);
+    await durable.all();
+    return found;
+  };
+
   return {
     async get(kind, id) {
       const row = health.read(() => statements.selectOne.get(kind, unixSeconds(clock), id));
-      const unsynced = durability.entry(kind, id);
+      const unsynced = durable.entry(kind, id);
       if (unsynced !== undefined) await unsynced;
       return row && entryOf(row);
     },
-    async findBy(kind, name, value, limit = -1) {
-      const entries = health.read(() =>
-        statements.selectBy[name].all(kind, unixSeconds(clock), value, limit).map(entryOf),
-      );
-      await durability.all();
-      return entries;
-    },
-    async count(kind, name, value) {
-      const count = health.read(() => Number(statements.countBy[name].get(kind, value)?.count));
-      await durability.all();
-      return count;
-    },
-    async scan(kind, from, limit) {
-      const scanned = health.read(() => {
-        const [afterKind = '', afterId = ''] = from?.split('\0') ?? [];
-        const { scanAll, scanKind, countAll, countKind } = statements;
-        const total = () => (kind === undefined ? countAll.get() : countKind.get(kind));
-        const rows = kind === undefined ? scanAll.all(afterKind, afterId, limit) : scanKind.all(kind, afterId, limit);
-        const last = rows.at(-1);
-        const now = unixSeconds(clock);
-        return {
-          entries: rows.map(entryOf).filter(({ expiresAt }) => (expiresAt ?? now + 1) > now),
-          next: rows.length < limit || last === undefined ? undefined : `${last.kind}\0${last.id}`,
-          looked: rows.length,
-          total: from === undefined ? Number(total()?.count) : undefined,
-        };
-      });
-      await durability.all();
-      return scanned;
+    findBy: (kind, name, value, limit = -1) =>
+      read(() => statements.selectBy[name].all(kind, unixSeconds(clock), value, limit).map(entryOf)),
+    count: (kind, name, value) => read(() => Number(statements.countBy[name].get(kind, value)?.count)),
+    scan(kinds, from, limit) {
+      const { kindAfter, rowsAfter, countAll, countKind } = statements;
+      const rows: TableRows = {
+        kindAfter: (kind) => read(() => kindAfter.get(kind)?.kind as string | undefined),
+        rowsAfter: (...after) => read(() => rowsAfter.all(...after)),
+        count: () =>
+          read(() => {
+            const counts = kinds?.map((kind) => countKind.get(kind)) ?? [countAll.get()];
+            return counts.reduce((sum, row) => sum + Number(row?.count), 0);
+          }),
+      };
+      return scanTable(rows, kinds, from, limit, unixSeconds(clock));
     },
     async commit(mutations, priority = 'ordinary') {
       // Reads have waited for what they found.
@@ -96,14 +89,14 @@ export function storeOn({ database, check, unlock, space, log }: SqliteParts, cl
         ),
       );
       // What made a guard fail may not be durable yet.
-      await (committed ? durability.committed(mutations) : durability.all());
+      await (committed ? durable.committed(mutations) : durable.all());
       return committed;
     },
     async sweep(limit) {
       const swept = health.write(() =>
         space.write('vital', () => Number(statements.sweep.run(unixSeconds(clock), limit).changes)),
       );
-      if (swept > 0) await durability.committed([]);
+      if (swept > 0) await durable.committed([]);
       return swept;
     },
     async compact(limit) {
@@ -113,7 +106,7 @@ export function storeOn({ database, check, unlock, space, log }: SqliteParts, cl
       if (closed) return;
       closed = true;
       await check.stop();
-      await durability.all()?.catch(() => {});
+      await durable.all()?.catch(() => {});
       database.close();
       log.close();
       unlock();
@@ -122,8 +115,8 @@ export function storeOn({ database, check, unlock, space, log }: SqliteParts, cl
 }
 
 /** Returns whether the mutation's guard held. */
-function apply(statements: Statements, mutation: Mutation | Replacement, now: number): boolean {
-  const { selectOne, deleteOne, deleteBy, put, update, replace, consume } = statements;
+function apply(statements: Statements, mutation: RawMutation, now: number): boolean {
+  const { selectOne, deleteOne, deleteBy, put, update, replace, restore, consume } = statements;
   switch (mutation.op) {
     case 'create':
       if (selectOne.get(mutation.entry.kind, now, mutation.entry.id) !== undefined) return false;
@@ -138,6 +131,16 @@ function apply(statements: Statements, mutation: Mutation | Replacement, now: nu
     case 'replace':
       replace.run(mutation.payload, mutation.kind, mutation.id, mutation.was);
       return true;
+    case 'restore':
+      deleteOne.run(mutation.kind, mutation.id);
+      restore.run(
+        ...toRow(mutation),
+        mutation.consumedAt ?? null,
+        mutation.revision,
+        // Among entries of one quota, the lowest rowid is evicted first.
+        mutation.charge?.age ?? null,
+      );
+      return true;
     case 'consume':
       return consume.run(now, mutation.kind, mutation.id, now).changes === 1;
     case 'delete':
@@ -146,18 +149,5 @@ function apply(statements: Statements, mutation: Mutation | Replacement, now: nu
     case 'deleteBy':
       deleteBy[mutation.name].run(mutation.kind, mutation.value);
       return true;
-  }
-}
-
-/** Commits what `work` did, or rolls it back if it returns false or throws. */
-function transaction(database: DatabaseSync, work: () => boolean): boolean {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const held = work();
-    database.exec(held ? 'COMMIT' : 'ROLLBACK');
-    return held;
-  } catch (thrown) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw thrown;
   }
 }

@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { type NewEntry, REFERENCE_NAMES, type ReferenceName } from '../store.ts';
+import { type NewEntry, REFERENCE_NAMES, type ReferenceName, type StoredEntry } from '../store.ts';
+import { REFERENCE_COLUMNS, referenceValues } from '../table.ts';
 
-/** The prepared statements of the store, on the `entry` table of sqlite-schema.ts. */
+/** The prepared statements of the store, on the `entry` table of schema.ts. */
 export function prepareStatements(database: DatabaseSync) {
   const readable = 'kind = ? AND (expires_at IS NULL OR expires_at > ?)';
   // Without INDEXED BY, SQLite uses the key by `kind` alone, and reads every token to find those of one grant.
@@ -16,10 +17,12 @@ export function prepareStatements(database: DatabaseSync) {
     countBy: byReference((table, column) => `SELECT COUNT(*) AS count FROM ${table} WHERE kind = ? AND ${column} = ?`),
     deleteBy: byReference((table, column) => `DELETE FROM ${table} WHERE kind = ? AND ${column} = ?`),
     put: database.prepare(`
-      INSERT INTO entry (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})
+      ${insertOf(COLUMNS)}
       ON CONFLICT (kind, id) DO UPDATE SET revision = revision + 1, ${COLUMNS.slice(2)
         .map((column) => `${column} = excluded.${column}`)
         .join(', ')}`),
+    /** Its parameters: those of `put`, then the others. */
+    restore: database.prepare(insertOf([...COLUMNS, 'consumed_at', 'revision', 'rowid'])),
     // Its parameters: those of `put`, the revision, and the time.
     update: database.prepare(`
       UPDATE entry SET revision = revision + 1, ${COLUMNS.slice(2)
@@ -32,12 +35,10 @@ export function prepareStatements(database: DatabaseSync) {
     ),
     replace: database.prepare('UPDATE entry SET payload = ? WHERE kind = ? AND id = ? AND payload = ?'),
     deleteOne: database.prepare('DELETE FROM entry WHERE kind = ? AND id = ?'),
-    scanKind: database.prepare(
-      'SELECT * FROM entry INDEXED BY entry_key WHERE kind = ? AND id > ? ORDER BY id LIMIT ?',
+    rowsAfter: database.prepare(
+      'SELECT *, by_network AS network, by_wider AS wider, by_client AS client, rowid AS age FROM entry INDEXED BY entry_key WHERE kind = ? AND id > ? ORDER BY id LIMIT ?',
     ),
-    scanAll: database.prepare(
-      'SELECT * FROM entry INDEXED BY entry_key WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT ?',
-    ),
+    kindAfter: database.prepare('SELECT kind FROM entry INDEXED BY entry_key WHERE kind > ? ORDER BY kind LIMIT 1'),
     countAll: database.prepare('SELECT COUNT(*) AS count FROM entry INDEXED BY entry_key'),
     countKind: database.prepare('SELECT COUNT(*) AS count FROM entry INDEXED BY entry_key WHERE kind = ?'),
     sweep: database.prepare(
@@ -53,16 +54,20 @@ const COLUMNS = [
   'id',
   'payload',
   'expires_at',
-  ...REFERENCE_NAMES.map((name) => `ref_${name}`),
+  ...REFERENCE_COLUMNS,
   'quota',
   'by_network',
   'by_wider',
   'by_client',
 ];
 
+function insertOf(columns: readonly string[]): string {
+  return `INSERT INTO entry (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+}
+
 /** The values of an entry, in the order of COLUMNS. */
-export function toRow({ kind, id, payload, expiresAt, references, charge }: NewEntry): SQLInputValue[] {
-  const named = REFERENCE_NAMES.map((name) => references[name] ?? null);
-  const charged = [charge?.quota.name ?? null, charge?.network ?? null, charge?.wider ?? null, charge?.client ?? null];
-  return [kind, id, payload, expiresAt ?? null, ...named, ...charged];
+export function toRow({ kind, id, payload, expiresAt, references, charge }: NewEntry | StoredEntry): SQLInputValue[] {
+  const quota = typeof charge?.quota === 'object' ? charge.quota.name : charge?.quota;
+  const charged = [quota, charge?.network, charge?.wider, charge?.client].map((value) => value ?? null);
+  return [kind, id, payload, expiresAt ?? null, ...referenceValues(references), ...charged];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cookiePattern, pointer, TOKEN, text, upstreamName } from '../../config/name.ts';
+import { cookiePattern, name, pointer, TOKEN, text } from '../../config/name.ts';
 import { pattern } from '../../config/pattern.ts';
 import { MEMBER_ID, serviceField } from '../../config/recheck.ts';
 import { BACKEND_VALUE, secret } from '../../config/secret.ts';
@@ -9,78 +9,51 @@ import { backendPath } from '../../config/urls.ts';
 const scheme = z
   .string()
   .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/, 'must be one word such as Bearer, or empty')
-  .optional()
-  .describe('Word before it. Defaults to Bearer in Authorization, and to none in other headers.');
+  .optional();
 
 /** The member's own session at the backend, kept from the moment they approved the app. */
 const session = z.strictObject({
   kind: z.literal('session'),
-  cookies: z.array(cookiePattern).min(1).meta({
-    description:
-      'Names of the session cookies to keep; no others are kept. * matches any number of characters. They are stored encrypted with each connection and deleted with it.',
-  }),
-  check: duration.prefault('1m').meta({
-    description:
-      'How often the backend is asked whose session the stored cookies belong to (`login.whoami`). If it is another member’s by now, the connection ends. 0s asks with each request.',
-  }),
+  cookies: z.array(cookiePattern).min(1),
+  check: duration.prefault('1m'),
   over: z
     .strictObject({
-      statuses: z.array(z.int().min(400).max(499)).default([401]).meta({
-        description:
-          'Response statuses that mean the session is over. For all but 401, and for 403 always, `login.whoami` is asked first.',
-      }),
-      redirects: z.union([z.boolean(), pattern], 'must be true, false or a pattern').optional().meta({
-        description:
-          'Redirects that mean the session is over: true (any), false (none), or those whose Location matches this pattern (RE2). Defaults to redirects to `login.loginUrl`.',
-      }),
+      statuses: z.array(z.int().min(400).max(499)).default([401]),
+      redirects: z.union([z.boolean(), pattern], 'must be true, false or a pattern').optional(),
     })
-    .prefault({})
-    .describe('How the backend says that the session is over. The connection of the app then ends.'),
+    .prefault({}),
   csrf: z
     .strictObject({
-      cookie: z.string().regex(TOKEN, 'must be a cookie name').describe('Name of the cookie.'),
-      header: serviceField.default('X-CSRF-Token').describe('Header in which the backend expects the token.'),
-      path: backendPath
-        .optional()
-        .describe('Path requested with GET to get the cookie if it is not there yet, such as /sanctum/csrf-cookie.'),
+      cookie: z.string().regex(TOKEN, 'must be a cookie name'),
+      header: serviceField.default('X-CSRF-Token'),
+      path: backendPath.optional(),
     })
-    .optional()
-    .describe(
-      'CSRF token that the backend sets as a cookie and expects in a header of every request that changes something.',
-    ),
+    .optional(),
 });
 
 /** A token for each member, issued by the backend. */
 const token = z
   .strictObject({
     kind: z.literal('token'),
-    mint: z
-      .strictObject({
-        upstream: upstreamName.optional().describe('Upstream that issues it. Defaults to this one.'),
-        method: z.enum(['GET', 'POST', 'PUT']).default('POST').describe('Method of the call.'),
-        path: backendPath
-          .refine(
-            (given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/),
-            `must not contain { } or # except in ${MEMBER_ID}`,
-          )
-          .describe('Path of the call, with {member.id} for the ID of the member.'),
-        body: z.record(text, z.string()).optional().describe('Properties of a JSON body: { user_id: "{member.id}" }.'),
-        key: z
-          .strictObject({
-            header: serviceField.default('Authorization').describe('Name of the header.'),
-            scheme,
-            secret: secret(BACKEND_VALUE),
-          })
-          .optional()
-          .describe('Header with which the gate authenticates to the backend.'),
-      })
-      .describe('Call that issues a token for a member. Its path or body must name the member.'),
-    token: pointer.default('/token').describe('JSON pointer to the token in the response.'),
-    lifetime: duration.prefault('5m').meta({
-      description:
-        'How long a token is used if the response has no `expires_in` (in seconds). If it does, the upper limit.',
+    mint: z.strictObject({
+      upstream: name.optional(),
+      method: z.enum(['GET', 'POST', 'PUT']).default('POST'),
+      path: backendPath.refine(
+        (given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/),
+        `must not contain { } or # except in ${MEMBER_ID}`,
+      ),
+      body: z.record(text, z.string()).optional(),
+      key: z
+        .strictObject({
+          header: serviceField.default('Authorization'),
+          scheme,
+          secret: secret(BACKEND_VALUE),
+        })
+        .optional(),
     }),
-    header: serviceField.default('Authorization').describe('Header that carries it in the member’s requests.'),
+    token: pointer.default('/token'),
+    lifetime: duration.prefault('5m'),
+    header: serviceField.default('Authorization'),
     scheme,
   })
   .superRefine(({ mint }, context) => {
@@ -93,12 +66,11 @@ const token = z
 const key = z
   .strictObject({
     kind: z.literal('key'),
-    header: serviceField.optional().describe('Header it is sent in. Set this or `query`.'),
+    header: serviceField.optional(),
     query: z
       .string()
       .regex(/^[A-Za-z0-9._~-]+$/, 'must be the name of a query parameter')
-      .optional()
-      .describe('Query parameter it is sent in, which servers write to their logs. Set this or `header`.'),
+      .optional(),
     scheme,
     secret: secret(BACKEND_VALUE),
   })

@@ -8,8 +8,7 @@ import { copyOut, READ_BUFFER } from './read-buffers.ts';
 import type { Request } from './request.ts';
 import { type RequestHead, requestHead } from './request-head.ts';
 import { ResponseReader, type ResponseSink } from './response-reader.ts';
-import { Upload, type UploadOwner } from './upload.ts';
-import { writeWhole } from './write-whole.ts';
+import { Upload, type UploadOwner, writeWhole } from './upload.ts';
 
 /**
  * One connection to an upstream: one request at a time, and its response. Whatever does not belong to a response closes

@@ -1,3 +1,4 @@
+import { remembered } from '../../http/header-names.ts';
 import { unusableResponse } from '../failures.ts';
 import type { ParsedHead } from './response-head.ts';
 
@@ -13,6 +14,8 @@ export interface ResponseFraming {
   /** Milliseconds for which the connection may be kept afterwards; 0: it must be closed. */
   readonly keep: number;
 }
+
+const lowerCase = remembered((name) => name.toLowerCase());
 
 export const CHUNKED = -1;
 export const UNTIL_CLOSE = -2;
@@ -31,14 +34,14 @@ export function responseFraming({ status, isOld, fields }: ParsedHead, method: s
     const name = fields[at] as string;
     const value = fields[at + 1] as string;
     // Most names have another length.
-    if (name.length === 14 && name.toLowerCase() === 'content-length') {
+    if (name.length === 14 && lowerCase(name) === 'content-length') {
       if (length !== undefined) throw unusableResponse('two lengths');
       length = contentLength(value);
-    } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
+    } else if (name.length === 17 && lowerCase(name) === 'transfer-encoding') {
       if (coded || isOld || value.toLowerCase() !== 'chunked') throw unusableResponse('a transfer coding');
       coded = true;
     } else if (name.length === 10) {
-      const known = name.toLowerCase();
+      const known = lowerCase(name);
       if (known === 'connection') closes ||= /(^|,)[ \t]*close[ \t]*(,|$)/i.test(value);
       else if (known === 'keep-alive') hint = Math.min(hinted(value), hint ?? LONGEST_KEPT);
     }

@@ -43,9 +43,12 @@ export class ParsedHead {
   fields: string[] = [];
   /** Bytes of complete lines. */
   #read = 0;
-  /** Start and end of each name and value. */
-  #places: number[] = [];
+  /** Start and end of each name and value. Emptying the list would make it grow again with each head. */
+  readonly #places: number[] = [];
+  #placed = 0;
   #size = 0;
+  /** The fields of the head before: most of the next one are the same. */
+  #before: readonly string[] = [];
 
   /** Prepares for the next head. */
   reset(): void {
@@ -53,7 +56,7 @@ export class ParsedHead {
     this.isOld = false;
     this.fields = [];
     this.#read = 0;
-    this.#places.length = 0;
+    this.#placed = 0;
     this.#size = 0;
   }
 
@@ -140,20 +143,40 @@ export class ParsedHead {
     if (valueEnd < at && isFraming(bytes, line, nameEnd)) throw unusableResponse('framing with white space behind it');
     this.#size += nameEnd - line + valueEnd - valueStart;
     if (this.#size >= LARGEST_FIELDS) throw unusableResponse('header fields that are too large');
-    this.#places.push(line - from, nameEnd - from, valueStart - from, valueEnd - from);
+    this.#place(line - from, nameEnd - from);
+    this.#place(valueStart - from, valueEnd - from);
     return at + 2;
   }
 
-  /** One string for the whole head, of which the fields are parts. */
+  #place(start: number, end: number): void {
+    this.#places[this.#placed] = start;
+    this.#places[this.#placed + 1] = end;
+    this.#placed += 2;
+  }
+
+  /** Strings of the head before, or parts of one string for the whole head. */
   #strings(bytes: Buffer, from: number, to: number): string[] {
-    const text = bytes.toString('latin1', from, to);
     const places = this.#places;
-    const fields: string[] = new Array(places.length / 2);
-    for (let at = 0; at < places.length; at += 2) {
-      fields[at / 2] = text.slice(places[at] as number, places[at + 1] as number);
+    const fields: string[] = new Array(this.#placed / 2);
+    let text: string | undefined;
+    for (let at = 0; at < fields.length; at += 1) {
+      const [start, end] = [places[2 * at] as number, places[2 * at + 1] as number];
+      const before = this.#before[at];
+      if (before !== undefined && isAt(bytes, from + start, from + end, before)) fields[at] = before;
+      else {
+        text ??= bytes.toString('latin1', from, to);
+        fields[at] = text.slice(start, end);
+      }
     }
+    this.#before = fields;
     return fields;
   }
+}
+
+function isAt(bytes: Buffer, from: number, to: number, text: string): boolean {
+  if (text.length !== to - from) return false;
+  for (let at = 0; at < text.length; at += 1) if (bytes[from + at] !== text.charCodeAt(at)) return false;
+  return true;
 }
 
 function isFraming(bytes: Buffer, from: number, to: number): boolean {

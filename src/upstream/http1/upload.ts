@@ -67,7 +67,7 @@ export class Upload {
     socket.cork();
     if (this.#sent === 0) {
       socket.write(
-        `${text}${length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`}\r\n\r\n`,
+        `${text}\r\n${length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`}\r\n\r\n`,
         'latin1',
       );
     }
@@ -92,7 +92,7 @@ export class Upload {
       return;
     }
     this.#leave();
-    if (this.#sent === 0) this.#socket.write(`${text}${expectsBody ? 'Content-Length: 0\r\n' : ''}\r\n`, 'latin1');
+    if (this.#sent === 0) this.#socket.write(`${text}${expectsBody ? '\r\nContent-Length: 0' : ''}\r\n\r\n`, 'latin1');
     else if (length === undefined) this.#socket.write('0\r\n\r\n', 'latin1');
     this.#owner.uploadEnded();
   }
@@ -107,4 +107,16 @@ export class Upload {
     this.#isOver = true;
     this.#body.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
   }
+}
+
+/** Writes a request whose body is in memory, all at once. */
+export function writeWhole(socket: Socket, { text }: RequestHead, body: Buffer | string | null): void {
+  if (body === null || body.length === 0) {
+    socket.write(text, 'latin1');
+    return;
+  }
+  socket.cork();
+  socket.write(text, 'latin1');
+  socket.write(body);
+  socket.uncork();
 }

@@ -1,6 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FetchBudget, type FetchTurn } from '../../../src/authorization-server/client-documents/budget.ts';
+import {
+  type FetchBudget,
+  type FetchTurn,
+  fetchBudget,
+} from '../../../src/authorization-server/client-documents/budget.ts';
 import {
   documentRecords,
   type StoredDocument,
@@ -20,7 +24,7 @@ describe('the budget of document fetches', () => {
 
   beforeEach(() => {
     now = Date.parse('2026-11-01T12:00:00Z');
-    budget = new FetchBudget(() => now);
+    budget = fetchBudget(() => now);
     hosts = 0;
   });
 
@@ -175,7 +179,7 @@ it('stores the newest 1 MiB of unapproved documents per network', async () => {
     const known = records.validated({ document, fetchedAt: now, freshUntil: now + 60 * SECOND, used: number === 0 });
     await fromClient('203.0.113.1', () => records.save(at(number), known));
   }
-  const { entries } = await store.scan('ClientDocument', undefined, 2000);
+  const { entries } = await store.scan(['ClientDocument'], undefined, 2000);
   const unused = entries.filter(({ id }) => id !== at(0));
   const held = unused.reduce((sum, { payload }) => sum + 1024 + Buffer.byteLength(payload), 0);
   expect(held).toBeLessThanOrEqual(1024 * 1024);

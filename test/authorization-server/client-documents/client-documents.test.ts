@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FetchBudget } from '../../../src/authorization-server/client-documents/budget.ts';
+import { type FetchBudget, fetchBudget } from '../../../src/authorization-server/client-documents/budget.ts';
 import {
   type ClientDocuments,
   createClientDocuments,
@@ -68,7 +68,7 @@ describe('client documents', () => {
       memoryStore(() => now),
       'a secret of the test, long enough',
     );
-    budget = new FetchBudget(() => now);
+    budget = fetchBudget(() => now);
     documents = create();
     publish('First');
   });

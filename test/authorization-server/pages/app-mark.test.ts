@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { appMark } from '../../../src/authorization-server/pages/app-mark.ts';
-import { contrast } from '../../../src/config/colour.ts';
+import { contrast } from '../../../src/http/colour.ts';
 
 const letterOf = (mark: string) => /<text[^>]*>([^<]*)<\/text>/.exec(mark)?.[1];
 const fillsOf = (mark: string) => [...mark.matchAll(/fill="(#\w{6})"/g)].map(([, fill]) => fill ?? '');

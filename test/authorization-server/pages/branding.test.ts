@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stylesheet } from '../../../src/authorization-server/pages/stylesheet.ts';
-import { contrast, inkOn, readableOn } from '../../../src/config/colour.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { contrast, inkOn, readableOn } from '../../../src/http/colour.ts';
+import { palette } from '../../../src/http/palette.ts';
 import { folderWith, load, mistakes, SMALL } from '../../config/fixture.ts';
 
 const pages = (...lines: string[]) => `${SMALL}pages:\n${lines.map((line) => `  ${line}\n`).join('')}`;
@@ -42,7 +42,7 @@ describe('the colour of the pages', () => {
   it('is readable, and so is text on it, in light and dark mode', () => {
     fc.assert(
       fc.property(colour, (given) => {
-        const sheet = stylesheet(readableOn(given, '#ffffff'));
+        const sheet = palette(readableOn(given, '#ffffff'));
         const schemes = [...sheet.matchAll(/--paper: (#\w+)[^}]*--accent: (#\w+); --on-accent: (#\w+)/g)];
         expect(schemes).toHaveLength(2);
         for (const [, paper = '', accent = '', onAccent = ''] of schemes) {

@@ -49,14 +49,13 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
     const lookAt = async (name: string, show: (page: Page, stand: Stand, look: Look) => Promise<void>) => {
       const stand = await openStand();
       stands.push(stand);
-      const { look, findings, count, sheets } = closeLook(name, LANGUAGES);
+      const { look, findings, count } = closeLook(name, LANGUAGES);
       const story = async (page: Page, context: BrowserContext) => {
         const complaints = complaintsOf(context);
         await show(page, stand, look);
         expect(complaints).toEqual([]);
       };
       await visit({}, story, stand.world.origin);
-      await sheets(browser);
       expect(findings).toEqual([]);
       return count;
     };

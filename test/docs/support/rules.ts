@@ -113,6 +113,15 @@ export const RULES: Readonly<Record<string, Rule>> = {
       }
     },
   },
+  mermaid: {
+    check({ text }) {
+      const [first, ...lines] = text.trimEnd().split('\n');
+      if (first !== 'stateDiagram-v2') throw new Error(`no state diagram: ${first}`);
+      for (const line of lines)
+        if (!/^ {2}(?:direction (?:LR|TB)|state "[^"]+" as \w+|(?:\[\*\]|\w+) --> \w+: [^:;]+)$/.test(line))
+          throw new Error(`no line of a state diagram: ${line}`);
+    },
+  },
   sql: { check: ({ text }) => checkSql(text) },
   nginx: {
     program: ['/usr/sbin/nginx', 'nginx'],

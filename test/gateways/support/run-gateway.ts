@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { answers } from '../../support/answers.ts';
 import type { RunningGateway } from './gateway-kind.ts';
 
 /** The program that a variable of the environment names, or else the first of `names` in PATH or a folder of Debian's. */
@@ -51,15 +51,4 @@ export async function runGateway(
       clearTimeout(late);
     },
   };
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(port, '127.0.0.1');
-    probe.once('error', () => resolve(false));
-    probe.once('connect', () => {
-      probe.destroy();
-      resolve(true);
-    });
-  });
 }

@@ -120,6 +120,17 @@ describe.each(scannedStores('large'))('the console on a store with more than it 
     impatient.directory.close();
   });
 
+  it('waits once for a store that it reads', async () => {
+    const patience = 500;
+    const silent = { ...store, scan: () => new Promise<never>(() => {}) };
+    const reading = createDirectory(silent, Date.now, { most: MOST, patience });
+    const began = performance.now();
+    const shown = plain(await searchPage({ ...sources, directory: reading }, asked({ q: nameOf(0) })));
+    expect(performance.now() - began).toBeLessThan(1.8 * patience);
+    expect(shown).toContain('Reading the store: 0% done.');
+    reading.close();
+  });
+
   it('finds exact IDs by key, without a search', async () => {
     await directory.look();
     const find = vi.spyOn(directory, 'find');

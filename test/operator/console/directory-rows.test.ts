@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '../../../src/errors.ts';
+import { folded } from '../../../src/http/visible-text.ts';
 import type { ConsoleRequest } from '../../../src/operator/console/console-page.ts';
 import { appsPage } from '../../../src/operator/console/directory/apps-page.ts';
 import { createDirectory } from '../../../src/operator/console/directory/directory.ts';
 import { pageOf, rankOf } from '../../../src/operator/console/directory/find.ts';
 import { readRows } from '../../../src/operator/console/directory/read-rows.ts';
-import { emptyRows, folded, forgetGrants, searchText } from '../../../src/operator/console/directory/rows.ts';
+import { emptyRows, forgetGrants, searchText } from '../../../src/operator/console/directory/rows.ts';
 import { searchPage } from '../../../src/operator/console/directory/search-page.ts';
 import { createTimes } from '../../../src/operator/console/kit/times.ts';
 import type { ConsoleSources } from '../../../src/operator/console/sources.ts';
@@ -18,7 +19,7 @@ import { scannedStores } from './support/stores.ts';
 const SEED = { grants: 700, members: 150, apps: 8 };
 const readAll = async (store: Store, most = 10_000, typed = '', onProgress: (share: number) => void = () => {}) => {
   const rows = { ...emptyRows(), partial: typed !== '' };
-  await readRows(store, { rows, typed, most }, onProgress, new AbortController().signal);
+  await readRows(store, { rows, typed, most, since: 0 }, onProgress, new AbortController().signal);
   return rows;
 };
 const ready = async (directory: ReturnType<typeof createDirectory>) => {
@@ -50,6 +51,14 @@ describe.each(scannedStores('rows'))('what the console searches, from %s', (_nam
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
   });
 
+  it('is done when all is read, whatever the store says of how much there is', async () => {
+    const shares: number[] = [];
+    const modest: Store = { ...store, scan: async (...asked) => ({ ...(await store.scan(...asked)), total: 1 }) };
+    await readAll(modest, 10_000, '', (share) => shares.push(share));
+    expect(shares.filter((share) => share === 1)).toHaveLength(1);
+    expect(shares.at(-1)).toBe(1);
+  });
+
   it('leaves some members and all grants out when they are too many, and says so', async () => {
     const { members, apps, grants, more, partial } = await readAll(store, 100);
     expect([apps.size, grants.size, more, partial]).toEqual([8, 0, true, true]);
@@ -74,8 +83,8 @@ describe.each(scannedStores('rows'))('what the console searches, from %s', (_nam
     await put('Suspension', memberId(1));
     await put('ClientBlock', appId(1));
     const { members, apps } = await readAll(store);
-    expect([...members.values()].filter(({ suspended }) => suspended).map(({ id }) => id)).toEqual(['m-1']);
-    expect([...apps.values()].filter(({ disabled }) => disabled).map(({ id }) => id)).toEqual([appId(1)]);
+    expect([...members.values()].filter(({ state }) => state === 'suspended').map(({ id }) => id)).toEqual(['m-1']);
+    expect([...apps.values()].filter(({ state }) => state === 'disabled').map(({ id }) => id)).toEqual([appId(1)]);
   });
 });
 
@@ -85,6 +94,30 @@ describe('the directory', () => {
     await seed(store, { grants: 300, members: 20, apps: 4 });
     return store;
   };
+
+  it('knows an app and its member that came while it was read', async () => {
+    const store = await opened();
+    const reading: Store = {
+      ...store,
+      async scan(kinds, from, limit) {
+        // The four apps, and then no grant yet.
+        const scanned = await store.scan(kinds, from, from === undefined ? 4 : limit);
+        if (from === undefined) {
+          const put = (kind: string, id: string, value: object) =>
+            store.commit([{ op: 'put', entry: jsonEntry(kind, id, value, undefined) }]);
+          await put('Client', 'new', { client_id: 'new', client_name: 'Newcomer', redirect_uris: [] });
+          await put('Member', 'm-new', { sub: 'm-new', name: 'New Member' });
+          await put('Grant', 'g-new', { jti: 'g-new', accountId: 'm-new', clientId: 'new', iat: 1000, resources: {} });
+        }
+        return scanned;
+      },
+    };
+    const rows = await ready(createDirectory(reading, () => 1_000_000, { patience: 5000 }));
+    expect(rows.grants.get('g-new')).toMatchObject({
+      member: { name: 'New Member' },
+      app: { name: 'Newcomer', kind: 'registered' },
+    });
+  });
 
   it('keeps what an action has changed while it is read', async () => {
     const store = await opened();

@@ -371,7 +371,7 @@ describe('which apps can change data and are not used', () => {
 it('no audit lines are kept while nobody can open the console', async () => {
   const count = () =>
     world.whileStopped(() =>
-      withStore(world.data, async (store) => (await store.scan('AuditTrail', undefined, 10_000)).entries.length),
+      withStore(world.data, async (store) => (await store.scan(['AuditTrail'], undefined, 10_000)).entries.length),
     );
   const before = await count();
   expect(before).toBeGreaterThan(100);

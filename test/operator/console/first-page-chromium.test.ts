@@ -64,6 +64,7 @@ const STATUS: GateStatus = {
 const SLOW = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1200, 0, 0, 0];
 const COUNTS = Object.entries({
   ...{ 'requests admitted': 9000, 'requests refused': 4000, 'requests failed': 3000 },
+  ...{ 'requests anonymous': 800, 'requests public': 700, 'requests site': 600 },
   ...{ 'statuses 2xx': 9000, 'statuses 4xx': 4000, 'statuses 5xx': 3000, 'failures upstream_unavailable': 3000 },
   ...{ 'refusals invalid_token': 900, 'refusals insufficient_scope': 800, 'refusals invalid_dpop_proof': 700 },
   ...{ 'refusals no_token': 600, 'refusals access_denied': 500, 'refusals invalid_grant': 400 },

@@ -159,7 +159,7 @@ describe.runIf(browserPresent()).each([
 
 /** Gives all grants a date, because oidc-provider has a clock of its own. */
 async function dateGrants(store: Store, at: number): Promise<void> {
-  const { entries } = await store.scan('Grant', undefined, 100);
+  const { entries } = await store.scan(['Grant'], undefined, 100);
   const dated = entries.map(({ payload, expiresAt }) => {
     const grant = JSON.parse(payload);
     const references = { member: grant.accountId, client: grant.clientId };

@@ -147,13 +147,13 @@ describe.each(STORES)('the trail in %s', (_name, make) => {
   });
 
   it('stores nothing readable', async () => {
-    const stored = await raw.scan('AuditTrail', undefined, 10_000);
+    const stored = await raw.scan(['AuditTrail'], undefined, 10_000);
     expect(stored.entries.length).toBeGreaterThan(0);
     // Deleted by the sweep, 30 days after what they are about.
     const ends = stored.entries.map(({ expiresAt }) => expiresAt);
     expect(ends).toContain(START / 1000 + 30 * 86_400);
     expect(ends).not.toContain(undefined);
-    expect(JSON.stringify(stored)).not.toMatch(/ann|app\.example|192\.0\.2\.7|consent_given/);
+    expect(JSON.stringify(stored)).not.toMatch(/"ann\b|app\.example|192\.0\.2\.7|consent_given/);
   });
 
   it('lets strangers evict their own lines, and no line of an operator or a member', async () => {

@@ -47,9 +47,9 @@ describe.skipIf(!browserPresent())('the demo in Chromium', () => {
     const { look, findings, count } = closeLook('school');
     await page.goto(`${demo.origin}/`);
     await look(page, 'home');
-    expect(await ground()).toBe('rgb(16, 26, 31)');
+    expect(await ground()).toBe('rgb(17, 21, 31)');
     await page.emulateMedia({ colorScheme: 'light' });
-    expect(await ground()).toBe('rgb(243, 246, 245)');
+    expect(await ground()).toBe('rgb(242, 244, 248)');
     await page.goto(`${demo.origin}/my/courses`);
     await at('school-login');
     await page.getByLabel('Email address').fill(SAM.login);

@@ -173,8 +173,6 @@ describe('pages', () => {
   it.each([
     ['/', 'school-home', '<h1>Harbour Lane School</h1>'],
     ['/courses', 'school-courses', '60 courses'],
-    ['/courses?page=5', 'school-courses', 'Page 5 of 5'],
-    ['/courses?page=x', 'school-courses', 'Page 1 of 5'],
     ['/courses/harbour-navigation', 'school-course', 'Welcome aboard'],
     ['/login', 'school-login', '<label for="password">'],
   ])('shows %s without a sign-in', async (path, id, words) => {
@@ -196,14 +194,11 @@ describe('pages', () => {
     expect(response.headers.get('location')).toBe('/login?return_to=%2Fmy%2Fcourses%3Fpage%3D2');
   });
 
-  it('lists each of the member’s courses once across the pages', async () => {
+  it('lists each of the member’s courses once', async () => {
     const browser = new Browser();
     await browser.signIn('student@example.com', 'student');
-    const slugs: string[] = [];
-    for (const page of [1, 2, 3, 4]) {
-      const text = await (await browser.open(`/my/courses?page=${page}`)).text();
-      slugs.push(...[...text.matchAll(/<h2><a href="\/courses\/([^"]+)"/g)].map((match) => match[1] ?? ''));
-    }
+    const text = await (await browser.open('/my/courses')).text();
+    const slugs = [...text.matchAll(/<h2><a href="\/courses\/([^"]+)"/g)].map((match) => match[1]);
     expect(slugs).toHaveLength(37);
     expect(new Set(slugs).size).toBe(37);
     expect(slugs[0]).toBe('harbour-navigation');

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { type School, startSchool } from '../../../src/operator/demo/school.ts';
 import { startSigningGate } from '../../support/signing-gate.ts';
 
@@ -119,21 +117,6 @@ describe('the events service', () => {
 });
 
 describe('streams', () => {
-  it('echoes over a WebSocket, at one path only', async () => {
-    const address = school.urls.school.replace('http', 'ws');
-    const socket = new WebSocket(`${address}/ws/echo`);
-    await once(socket, 'open');
-    socket.send('hello');
-    const [text, textIsBinary] = await once(socket, 'message');
-    expect([String(text), textIsBinary]).toEqual(['hello', false]);
-    socket.send(Buffer.from([0, 255]));
-    const [bytes, isBinary] = await once(socket, 'message');
-    expect([[...bytes], isBinary]).toEqual([[0, 255], true]);
-    socket.close();
-    const [error] = await once(new WebSocket(`${address}/ws/other`), 'error');
-    expect(error.message).toBe('Unexpected server response: 404');
-  });
-
   it('sends events and then ends', async () => {
     const response = await fetch(`${school.urls.school}/api/v1/ticks?count=2`);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');

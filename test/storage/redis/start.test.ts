@@ -86,14 +86,14 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     );
     const access = { username: 'gate', password: PASSWORD };
     expect(await check({ ...server, ...access })).toEqual([]);
-    const counters = redisCounters({ ...server, ...access, keyPrefix: 'gate', secret: 'k' }, Date.now);
+    const counters = redisCounters({ ...server, ...access, keyPrefix: 'gate' }, 'k', Date.now);
     const rate = { requests: 5, per: 60 };
     counters.add('somebody', rate);
     await expect.poll(() => admin.keys('{gate}:limit*')).toHaveLength(1);
     counters.close();
     // The console and `coursegate secret reseal` read the whole store.
     const store = redisStore({ ...server, ...access, keyPrefix: 'gate' }, Date.now);
-    expect(await store.scan('AccessToken', undefined, 10)).toMatchObject({ entries: [] });
+    expect(await store.scan(['AccessToken'], undefined, 10)).toMatchObject({ entries: [] });
     await store.close();
     // Each permission is needed: if one is missing, the gate reports it at start.
     for (const needed of [

@@ -2,16 +2,18 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mysql } from '../../../src/storage/sql/mysql.ts';
 import { postgres } from '../../../src/storage/sql/postgres.ts';
 import { type SqlDialect, sql } from '../../../src/storage/sql/session.ts';
+import { answers } from '../../support/answers.ts';
 import { type Authority, createAuthority } from '../../support/certificates.ts';
-import { MARIADBD, startMariaDb } from '../../support/mariadb.ts';
+import { startMariaDb } from '../../support/mariadb.ts';
 import { missing } from '../../support/missing.ts';
 import { POSTGRES, type Postgres, startPostgres, unprivileged } from '../../support/postgres.ts';
 import { freePort } from '../../support/world.ts';
 import { check, message, started } from './check.ts';
+import { MYSQL_SERVERS } from './servers.ts';
 
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 const pgbouncerPresent = () =>
@@ -63,9 +65,9 @@ describe('over TLS', () => {
     },
   );
 
-  it.skipIf(MARIADBD === undefined)('MariaDB is used with its CA, and refused with another CA', async () => {
+  it.each(MYSQL_SERVERS)('$name is used with its CA, and refused with another CA', async ({ program }) => {
     const { certFile, keyFile } = authority.issue('localhost');
-    const server = kept(await startMariaDb(false, [`--ssl-cert=${certFile}`, `--ssl-key=${keyFile}`]));
+    const server = kept(await startMariaDb(false, [`--ssl-cert=${certFile}`, `--ssl-key=${keyFile}`], program));
     const url = ({ ca }: Authority) =>
       `mysql://root@localhost/mysql?${new URLSearchParams({ socketPath: server.socket, ssl: JSON.stringify({ ca, verifyIdentity: true }) })}`;
     expect(await started(mysql, url(authority))).toEqual([expect.stringContaining('innodb_flush_log_at_trx_commit')]);
@@ -74,6 +76,28 @@ describe('over TLS', () => {
     expect(message(await check(mysql, url(stranger)))).toMatch(
       /cannot be used: .*certificate.* Check the TLS settings in `store.url`\./,
     );
+  });
+});
+
+describe.each(MYSQL_SERVERS)('with a password and without TLS, $name', ({ program }) => {
+  it('is used over TCP and over a socket, and refused with another password', async () => {
+    const port = await freePort();
+    const tcp = ['--skip-networking=OFF', '--bind-address=127.0.0.1', `--port=${port}`];
+    const server = kept(await startMariaDb(false, tcp, program));
+    await server.ask('CREATE DATABASE gate');
+    const socket = `localhost/gate?socketPath=${encodeURIComponent(server.socket)}`;
+    for (const [user, address] of [
+      ['remote', `127.0.0.1:${port}/gate`],
+      ['local', socket],
+    ] as const) {
+      // The first sign-in of a user is the one that MySQL does not answer from its cache.
+      await server.ask(`CREATE USER ${user}@localhost IDENTIFIED BY 'secret'`);
+      await server.ask(`GRANT ALL ON gate.* TO ${user}@localhost`);
+      expect(await started(mysql, `mysql://${user}:secret@${address}`)).toHaveLength(1);
+      expect(message(await check(mysql, `mysql://${user}:other@${address}`))).toMatch(
+        /cannot be used: Access denied .* Check the user name and the password\./,
+      );
+    }
   });
 });
 
@@ -94,6 +118,7 @@ describe.skipIf(!pgbouncerPresent())('through PgBouncer, PostgreSQL', () => {
     writeFileSync(file, ['[databases]', target, '[pgbouncer]', ...settings, `pool_mode = ${mode}`, ''].join('\n'));
     const child = spawn(PGBOUNCER, ['-q', file], { stdio: 'ignore', ...unprivileged() });
     closing.push(() => child.kill('SIGKILL') && rmSync(folder, { recursive: true }));
+    await vi.waitUntil(() => answers(port), 30_000);
     return `postgres://gate@127.0.0.1:${port}/postgres`;
   };
 

@@ -4,7 +4,7 @@ import { sqlDatabase } from '../../../src/storage/sql/database.ts';
 import { mysql } from '../../../src/storage/sql/mysql.ts';
 import { postgres } from '../../../src/storage/sql/postgres.ts';
 import { type SqlDialect, sql } from '../../../src/storage/sql/session.ts';
-import { MARIADBD, startMariaDb } from '../../support/mariadb.ts';
+import { MARIADBD, MYSQLD, startMariaDb } from '../../support/mariadb.ts';
 import { missing } from '../../support/missing.ts';
 import { postgresPresent, startPostgres } from '../../support/postgres.ts';
 
@@ -20,6 +20,8 @@ export interface TestServer {
   run(url: string, ...texts: readonly string[]): Promise<void>;
   /** Creates a user with the rights that docs/stores.md asks for after the tables are there. */
   grantTables(user: string, url: string, connections?: number): Promise<void>;
+  /** Ends the connections of a user. Returns how many there were. */
+  disconnect(user: string): Promise<number>;
   /** Makes the server refuse writes, as one that has become a replica, and undoes it. */
   demote(url: string): Promise<void>;
   promote(url: string): Promise<void>;
@@ -36,7 +38,8 @@ export async function emptied({ run }: TestServer, url: string): Promise<void> {
 }
 
 /** Waits until a store's tables are there. On a busy machine, the first connection may take longer than a request may. */
-export async function ready({ dialect }: TestServer, url: string): Promise<void> {
+export async function ready({ kind }: Pick<TestServer, 'kind'>, url: string): Promise<void> {
+  const dialect = { postgres, mysql }[kind];
   for (let tries = 1; ; tries += 1) {
     const database = sqlDatabase(dialect, url, 1);
     try {
@@ -71,6 +74,10 @@ export async function postgresServer(durable = false): Promise<TestServer> {
         `CREATE ROLE ${user} LOGIN CONNECTION LIMIT ${connections}`,
         `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${user}`,
       ]),
+    async disconnect(user) {
+      const ended = server.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${user}'`);
+      return ended === '' ? 0 : ended.split('\n').length;
+    },
     async demote() {
       await server.kill();
       writeFileSync(join(server.data, 'standby.signal'), '');
@@ -87,8 +94,8 @@ export async function postgresServer(durable = false): Promise<TestServer> {
   };
 }
 
-export async function mysqlServer(durable = false): Promise<TestServer> {
-  const server = await startMariaDb(durable);
+export async function mysqlServer(durable = false, program = MARIADBD): Promise<TestServer> {
+  const server = await startMariaDb(durable, [], program);
   const urlOf = (name: string, port?: number) =>
     port === undefined
       ? `mysql://root@localhost/${name}?socketPath=${encodeURIComponent(server.socket)}`
@@ -107,13 +114,16 @@ export async function mysqlServer(durable = false): Promise<TestServer> {
         `CREATE USER ${user}@localhost WITH MAX_USER_CONNECTIONS ${connections}`,
         `GRANT SELECT, INSERT, UPDATE, DELETE ON ${new URL(url).pathname.slice(1)}.* TO ${user}@localhost`,
       ]),
+    async disconnect(user) {
+      const sessions = (await server.ask('SHOW PROCESSLIST')).filter(({ User }) => User === user);
+      // One that has ended in the meantime is unknown.
+      for (const { Id } of sessions) await server.ask(`KILL ${Id}`).catch(() => {});
+      return sessions.length;
+    },
     demote: () => runAll(mysql, urlOf('mysql'), ['SET GLOBAL read_only = 1']),
     async promote() {
       // A server that accepts no writes is refused by our own connections.
-      const { createConnection } = await import('mysql2/promise');
-      const connection = await createConnection({ uri: urlOf('mysql') });
-      await connection.query('SET GLOBAL read_only = 0');
-      await connection.end();
+      await server.ask('SET GLOBAL read_only = 0');
     },
     kill: () => server.kill(),
     start: () => server.start(),
@@ -127,11 +137,19 @@ async function runAll(dialect: SqlDialect, url: string, texts: readonly string[]
   session.close();
 }
 
+if (MARIADBD === undefined)
+  missing('no MariaDB found: tests of the mysql store need it (apt-get install mariadb-server)');
+if (MYSQLD === undefined)
+  missing('no MySQL named: tests of the mysql store need the path of its mysqld in COURSEGATE_TEST_MYSQLD', true);
+
+/** The servers of the mysql store that this machine has. */
+export const MYSQL_SERVERS = [
+  { name: 'MariaDB', program: MARIADBD },
+  { name: 'MySQL', program: MYSQLD },
+].filter(({ program }) => program !== undefined);
+
 /** The servers that this machine has. Without one its tests are skipped, and the end of the run names what to install. */
 export const SERVERS: readonly { readonly name: string; readonly start: () => Promise<TestServer> }[] = [
   ...(postgresPresent() ? [{ name: 'PostgreSQL', start: () => postgresServer() }] : []),
-  ...(MARIADBD !== undefined ||
-  missing('no MariaDB found: tests of the mysql store need it (apt-get install mariadb-server)')
-    ? [{ name: 'MariaDB', start: () => mysqlServer() }]
-    : []),
+  ...MYSQL_SERVERS.map(({ name, program }) => ({ name, start: () => mysqlServer(false, program) })),
 ];

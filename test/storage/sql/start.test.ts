@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { StoreNotReady } from '../../../src/storage/open-failure.ts';
 import { sqlBus } from '../../../src/storage/sql/bus.ts';
 import { sqlDatabase } from '../../../src/storage/sql/database.ts';
+import { mysql } from '../../../src/storage/sql/mysql.ts';
 import { type SqlDialect, type SqlValue, sql } from '../../../src/storage/sql/session.ts';
 import { sqlStore } from '../../../src/storage/sql/sql-store.ts';
+import { startMariaDb } from '../../support/mariadb.ts';
 import { check, message, started } from './check.ts';
-import { ready, SERVERS, type TestServer } from './servers.ts';
+import { MYSQL_SERVERS, ready, SERVERS, type TestServer } from './servers.ts';
 
 describe.each(SERVERS)('at the start, $name', ({ start }) => {
   let server: TestServer;
@@ -32,6 +34,8 @@ describe.each(SERVERS)('at the start, $name', ({ start }) => {
     await ready(server, rights);
     await server.grantTables('gate', rights);
     expect(await started(server.dialect, await url('rights', 'gate'))).toHaveLength(1);
+    // Before PostgreSQL 15, every user may create tables.
+    if (server.kind === 'postgres') await server.run(await url('bare'), 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
     const bare = await started(server.dialect, await url('bare', 'gate'));
     expect(message(bare)).toMatch(
       /cannot be used: .*(permission denied|denied).*(docs\/stores\.md|name of the database)/s,
@@ -156,7 +160,7 @@ describe.each(SERVERS)('at the start, $name', ({ start }) => {
       { op: 'replace', kind: 'AccessToken', id: 'id4', was: 'x', payload: 'y' },
     ]);
     await store.scan(undefined, undefined, 5);
-    await store.scan('AccessToken', undefined, 5);
+    await store.scan(['AccessToken'], undefined, 5);
     await store.sweep(5);
     await store.close();
     expect(seen.size).toBeGreaterThan(25);
@@ -168,6 +172,18 @@ describe.each(SERVERS)('at the start, $name', ({ start }) => {
       expect([text, JSON.stringify(plan)]).toEqual([text, expect.not.stringMatching(/Seq Scan|"type":"(ALL|index)"/)]);
     }
     session.close();
+  });
+});
+
+describe.each(MYSQL_SERVERS)('at the start, $name with a binary log', ({ program }) => {
+  it('causes a warning until it waits for the disk at each commit', async () => {
+    const settings = ['--log-bin=log', '--server-id=1', '--sync-binlog=0', '--innodb-flush-log-at-trx-commit=1'];
+    const server = await startMariaDb(false, settings, program);
+    onTestFinished(() => server.close());
+    const url = `mysql://root@localhost/mysql?socketPath=${encodeURIComponent(server.socket)}`;
+    expect(await started(mysql, url)).toEqual(['sync_binlog is 0: a power failure can lose the last commits']);
+    await server.ask('SET GLOBAL sync_binlog = 1');
+    expect(await started(mysql, url)).toEqual([]);
   });
 });
 

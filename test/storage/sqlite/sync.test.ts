@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Durability } from '../../../src/storage/sqlite/sync.ts';
+import { durability } from '../../../src/storage/sqlite/sync.ts';
 import type { Mutation } from '../../../src/storage/store.ts';
 
 const put = (id: string): Mutation => ({
@@ -11,20 +11,20 @@ const put = (id: string): Mutation => ({
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a commit', () => {
-  let durability: Durability;
+  let commits: ReturnType<typeof durability>;
   /** The syncs that were begun: each ends when it is resolved or rejected here. */
   let syncs: PromiseWithResolvers<void>[];
   let durable: string[];
   beforeEach(() => {
     syncs = [];
     durable = [];
-    durability = new Durability(() => {
+    commits = durability(() => {
       const sync = Promise.withResolvers<void>();
       syncs.push(sync);
       return sync.promise;
     });
   });
-  const commit = (id: string) => durability.committed([put(id)]).then(() => durable.push(id));
+  const commit = (id: string) => commits.committed([put(id)]).then(() => durable.push(id));
 
   it('is durable after a sync that began after it, together with others', async () => {
     void commit('a');
@@ -68,22 +68,22 @@ describe('a commit', () => {
   });
 
   it('is waited for by reads of what it changed, until it is durable', async () => {
-    expect([durability.entry('K', 'a'), durability.all()]).toEqual([undefined, undefined]);
+    expect([commits.entry('K', 'a'), commits.all()]).toEqual([undefined, undefined]);
     void commit('a');
     await settle();
-    void durability.committed([{ op: 'deleteBy', kind: 'L', name: 'grant', value: 'g' }]);
-    expect(durability.entry('K', 'b')).toBeUndefined();
+    void commits.committed([{ op: 'deleteBy', kind: 'L', name: 'grant', value: 'g' }]);
+    expect(commits.entry('K', 'b')).toBeUndefined();
     const reads: string[] = [];
-    void durability.entry('K', 'a')?.then(() => reads.push('a'));
-    void durability.entry('L', 'any')?.then(() => reads.push('any'));
-    void durability.all()?.then(() => reads.push('all'));
+    void commits.entry('K', 'a')?.then(() => reads.push('a'));
+    void commits.entry('L', 'any')?.then(() => reads.push('any'));
+    void commits.all()?.then(() => reads.push('all'));
     syncs[0]?.resolve();
     await settle();
-    expect(durability.entry('K', 'a')).toBeUndefined();
+    expect(commits.entry('K', 'a')).toBeUndefined();
     expect(reads).toEqual(['a']);
     syncs[1]?.resolve();
     await settle();
     expect(reads.toSorted()).toEqual(['a', 'all', 'any']);
-    expect([durability.entry('L', 'any'), durability.all()]).toEqual([undefined, undefined]);
+    expect([commits.entry('L', 'any'), commits.all()]).toEqual([undefined, undefined]);
   });
 });

@@ -139,8 +139,8 @@ export async function wordsOf(page: Page): Promise<string> {
       .replace(/\s+/g, ' ')
       // How long requests took depends on the machine, and so do the charts.
       .replace(/(answered, )[^.]+/, '$1SOON')
-      // As many times below a chart as fit its hour.
-      .replace(/(?: 0:0){2,}/g, ' TIMES')
+      // As many times below a chart as fit its hour, and the date at midnight.
+      .replace(/(?=(?: DATE)? 0:0)(?: (?:0:0|DATE)){2,}/g, ' TIMES')
       .replace(/(Traffic in the last hour) .+ (Refusals)/, '$1 FIGURES $2')
       .trim()
   );

@@ -1,5 +1,6 @@
 import type { RouteConfig, UpstreamConfig } from '../../../config/schema.ts';
 import { isObject, type JsonObject } from '../../../http/json-object.ts';
+import { openApiBasePath } from '../../../http/openapi-base-path.ts';
 import type { PathTemplate } from '../path-template.ts';
 import type { RouteFacts } from '../route-operation.ts';
 import { pathAtGate, pathAtUpstream } from './match-route.ts';
@@ -30,7 +31,7 @@ interface ImportedOperation {
 export function importApi(name: string, upstream: UpstreamConfig, document: JsonObject): UpstreamApi {
   const source = sourceOf(document);
   const urlPath = new URL(upstream.url).pathname.replace(/\/$/, '');
-  const basePath = basePathOf(document, upstream.url);
+  const basePath = openApiBasePath(document, upstream.url);
   const paths = Object.entries(isObject(document.paths) ? document.paths : {}).filter(([path]) =>
     /^\/[^\s?#]*$/.test(path),
   );
@@ -54,16 +55,4 @@ export function importApi(name: string, upstream: UpstreamConfig, document: Json
       });
     },
   };
-}
-
-/** The path of the document's first server, which its paths are relative to, with variables at their defaults. */
-function basePathOf({ servers }: JsonObject, url: string): string {
-  const [server] = Array.isArray(servers) ? servers : [];
-  if (!isObject(server) || typeof server.url !== 'string') return '';
-  const { variables } = server;
-  const filled = server.url.replace(/\{([^}]*)\}/g, (_, name: string) => {
-    const variable = isObject(variables) && Object.hasOwn(variables, name) ? variables[name] : undefined;
-    return isObject(variable) && typeof variable.default === 'string' ? variable.default : '';
-  });
-  return URL.canParse(filled, url) ? new URL(filled, url).pathname.replace(/\/$/, '') : '';
 }

@@ -2,7 +2,7 @@ import type { ActionContext } from '../../../actions/action.ts';
 import { GatewayError } from '../../../errors.ts';
 import { unixSeconds } from '../../../storage/store.ts';
 import { appGrants } from '../directory/app-use.ts';
-import { appName, memberName } from '../directory/names.ts';
+import { appName, memberName } from '../directory/party.ts';
 import type { Sources } from '../sources.ts';
 
 /** Seconds. */
@@ -15,13 +15,13 @@ type Context = (sources: Asking, id: string, client: string | undefined) => Prom
 
 /** The names and counts in the texts of actions, by the first part of their paths. */
 const CONTEXTS: Readonly<Record<string, Context>> = {
-  async members(sources, id, client) {
-    const [name = id, app] = await Promise.all([memberName(sources, id), client && appName(sources, client)]);
+  async members({ store }, id, client) {
+    const [name, app] = await Promise.all([memberName(store, id), client && appName(store, client)]);
     return { name, app };
   },
   async apps(sources, id) {
     const [name, grants, view] = await Promise.all([
-      appName(sources, id),
+      appName(sources.store, id),
       sources.grants.count({ client: id }),
       sources.directory.look(),
     ]);
@@ -31,11 +31,11 @@ const CONTEXTS: Readonly<Record<string, Context>> = {
     const active = members.filter(({ lastUsedAt = 0 }) => lastUsedAt >= since).length;
     return { name, grants, members: { all: members.length, active } };
   },
-  async grants(sources, id) {
-    const grant = await sources.grants.find(id);
+  async grants({ grants, store }, id) {
+    const grant = await grants.find(id);
     if (grant === undefined) return { name: id };
-    const [member, app] = await Promise.all([memberName(sources, grant.member), appName(sources, grant.clientId)]);
-    return { name: id, app, member: member ?? grant.member };
+    const [member, app] = await Promise.all([memberName(store, grant.member), appName(store, grant.clientId)]);
+    return { name: id, app, member };
   },
   async keys({ controls: { keys } }, id) {
     const key = (await keys.list()).keys.find(({ kid }) => kid === id);

@@ -10,11 +10,10 @@ import { facts } from '../kit/facts.ts';
 import { type Column, listTable } from '../kit/table.ts';
 import { pathOf, pathOfGrant, pathOfMember, withQuery } from '../paths.ts';
 import { attemptsSection } from '../recorder/attempts-section.ts';
-import type { Explaining } from '../recorder/explained.ts';
-import type { Sources } from '../sources.ts';
-import { appGrants, appUsage, type Held, together } from './app-use.ts';
+import type { ConsoleSources, Sources } from '../sources.ts';
+import { appGrants, appUsage, latest } from './app-use.ts';
 import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
-import { memberName } from './names.ts';
+import { memberName } from './party.ts';
 import { powers } from './powers.ts';
 import { grantsNow } from './read-by-key.ts';
 import type { Rows } from './rows.ts';
@@ -27,11 +26,7 @@ const MOST_GRANTS = 10;
 /** The most members whose use is read. */
 const MOST_MEMBERS = 20;
 
-export async function appPage(
-  sources: Explaining &
-    Sources<'controls' | 'directory' | 'grants' | 'school' | 'scopes' | 'times' | 'tools' | 'trail' | 'usage'>,
-  { params, csrf }: ConsoleRequest,
-): Promise<ConsoleAnswer> {
+export async function appPage(sources: ConsoleSources, { params, csrf }: ConsoleRequest): Promise<ConsoleAnswer> {
   const id = params.id ?? '';
   const [app, described, first, total, trail, attempts] = await Promise.all([
     findApp(sources.store, id),
@@ -45,7 +40,9 @@ export async function appPage(
   const rows = view.state === 'ready' && !view.rows.partial ? view.rows : await grantsNow(sources, { client: id });
   const held = await appGrants(rows, sources.scopes, id);
   const all = [...held.values()];
-  const sum = rows.more ? undefined : all.reduce<Held | undefined>(together, undefined);
+  const since = all.reduce((first, { grantedAt }) => Math.min(first, grantedAt), Number.POSITIVE_INFINITY);
+  const lastUsedAt = all.map((one) => one.lastUsedAt).reduce(latest, undefined);
+  const sum = rows.more || all.length === 0 ? undefined : { since, lastUsedAt };
   const name = app?.name;
   const disabled = 'state' in described && described.state === 'disabled';
   const known = app !== undefined;
@@ -60,7 +57,7 @@ ${app !== undefined && posingNotice(app, sources.school)}
     ...(app === undefined ? [] : metadataFacts(app)),
     ['Registered', app?.createdAt && sources.times.both(app.createdAt * 1000)],
     ['Kept until', app?.expiresAt && sources.times.both(app.expiresAt * 1000)],
-    ['Connected since', sum && sources.times.date(sum.grantedAt * 1000)],
+    ['Connected since', sum && sources.times.date(sum.since * 1000)],
     ['Last used', sum && (sum.lastUsedAt === undefined ? 'never' : sources.times.day(sum.lastUsedAt * 1000))],
     ['Members', !rows.more && held.size.toLocaleString('en')],
     ['Grants', total.toLocaleString('en')],
@@ -118,7 +115,7 @@ async function membersOfApp(
 ): Promise<Html> {
   const named = grants
     .toSorted((a, b) => b.grantedAt - a.grantedAt)
-    .map(async (grant) => ({ ...grant, name: (await memberName(sources, grant.member)) ?? grant.member }));
+    .map(async (grant) => ({ ...grant, name: await memberName(sources.store, grant.member) }));
   const columns: readonly Column<StandingGrant & { readonly name: string }>[] = [
     nameColumn('Member', ({ member, name }) => [pathOfMember(member), name]),
     changeColumn(({ scopes }) => canChange(sources.scopes, scopes)),

@@ -7,22 +7,15 @@ import { changingText } from './scopes.ts';
 
 /** What some grants add up to: the strongest, the last used and the first. */
 export interface Held extends Use {
-  /** The scopes of each, separated by white space. */
-  readonly scopes: string;
+  /** The scopes of each, space-separated. */
+  readonly scopes: ReadonlySet<string>;
+  /** Who allows it. What was never fetched gives no access. */
+  readonly members: ReadonlySet<MemberRow>;
 }
 
 /** Of all members, by app. Apps without grants are missing. */
 export function appUses(rows: Rows, scopes: ConsoleSources['scopes']): Promise<ReadonlyMap<AppRow, Held>> {
   return heldBy(rows, scopes, ({ app }) => app);
-}
-
-/** Who has connected each app. Apps whose token nobody fetched are missing. */
-export async function appMembers({ grants }: Rows): Promise<ReadonlyMap<AppRow, ReadonlySet<MemberRow>>> {
-  const members = new Map<AppRow, Set<MemberRow>>();
-  await eachInSlices(grants.values(), ({ app, member, redeemed }) => {
-    if (redeemed) members.set(app, (members.get(app) ?? new Set()).add(member));
-  });
-  return members;
 }
 
 /** Of one app, by member, without grants whose token the app never fetched. */
@@ -40,28 +33,27 @@ async function heldBy<Key>(
   keyOf: (grant: GrantRow) => Key | undefined,
 ): Promise<ReadonlyMap<Key, Held>> {
   const changing = changingText(scopes);
-  const sums = new Map<Key, Held>();
+  const sums = new Map<Key, ReturnType<typeof nothingHeld>>();
   await eachInSlices(grants.values(), (grant) => {
     const key = keyOf(grant);
     if (key === undefined) return;
-    const { scopes: text, grantedAt, lastUsedAt, redeemed } = grant;
-    // What was never fetched gives no access.
-    const changes = redeemed && changing(text);
-    sums.set(key, together(sums.get(key), { scopes: text, changes, grantedAt, lastUsedAt, redeemed }));
+    const sum = sums.get(key) ?? nothingHeld();
+    sums.set(key, sum);
+    sum.scopes.add(grant.scopes);
+    sum.grantedAt = Math.min(sum.grantedAt, grant.grantedAt);
+    sum.lastUsedAt = latest(sum.lastUsedAt, grant.lastUsedAt);
+    if (!grant.redeemed) return;
+    sum.redeemed = true;
+    sum.changes ||= changing(grant.scopes);
+    sum.members.add(grant.member);
   });
   return sums;
 }
 
-export function together(a: Held | undefined, b: Held): Held {
-  if (a === undefined) return b;
-  const isKnown = a.scopes === b.scopes || `\n${a.scopes}\n`.includes(`\n${b.scopes}\n`);
-  return {
-    scopes: isKnown ? a.scopes : `${a.scopes}\n${b.scopes}`,
-    changes: a.changes || b.changes,
-    grantedAt: Math.min(a.grantedAt, b.grantedAt),
-    lastUsedAt: latest(a.lastUsedAt, b.lastUsedAt),
-    redeemed: a.redeemed || b.redeemed,
-  };
+function nothingHeld() {
+  const [scopes, members] = [new Set<string>(), new Set<MemberRow>()];
+  const lastUsedAt = undefined as number | undefined;
+  return { scopes, members, changes: false, redeemed: false, grantedAt: Number.POSITIVE_INFINITY, lastUsedAt };
 }
 
 export function latest(a: number | undefined, b: number | undefined): number | undefined {

@@ -1,17 +1,18 @@
 import { type Html, html } from '../../../http/html.ts';
+import { folded } from '../../../http/visible-text.ts';
 import { unixSeconds } from '../../../storage/store.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
-import { filterLinks, searchForm } from '../kit/filter-links.ts';
+import { filterLinks, searchForm } from '../kit/filters.ts';
 import type { Column } from '../kit/table.ts';
 import { pathOf, pathOfApp } from '../paths.ts';
-import type { Sources } from '../sources.ts';
-import { appMembers, appUses } from './app-use.ts';
+import type { ConsoleSources } from '../sources.ts';
+import { appUses } from './app-use.ts';
 import { changeColumn, countColumn, nameColumn, stateColumn, usedColumn } from './columns.ts';
 import { usedLike, useFilters } from './filters.ts';
 import { freshness, listRows } from './list-rows.ts';
 import { appNow } from './read-by-key.ts';
 import { registrationLine } from './registration-line.ts';
-import { type AppRow, emptyRows, folded } from './rows.ts';
+import { type AppRow, emptyRows, nameOf } from './rows.ts';
 
 const PATH = pathOf('apps');
 const KINDS = [
@@ -21,21 +22,18 @@ const KINDS = [
   ['disabled', 'Disabled'],
 ] as const;
 
-export async function appsPage(
-  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'scopes' | 'store' | 'takesNewApps' | 'times'>,
-  { query }: ConsoleRequest,
-): Promise<ConsoleAnswer> {
+export async function appsPage(sources: ConsoleSources, { query }: ConsoleRequest): Promise<ConsoleAnswer> {
   const { q = '', kind = '' } = query;
   const { clock, directory, scopes, times } = sources;
   const isUsed = usedLike(query, unixSeconds(clock));
   const typed = folded(q);
   const view = await directory.find(typed);
   const rows = view.state === 'ready' ? view.rows : emptyRows();
-  const [uses, members] = await Promise.all([appUses(rows, scopes), appMembers(rows)]);
-  const isOfKind = (row: AppRow) => (kind === 'disabled' ? row.disabled : kind === '' || row.kind === kind);
+  const uses = await appUses(rows, scopes);
+  const isOfKind = (row: AppRow) => (kind === 'disabled' ? row.state === kind : kind === '' || row.kind === kind);
   const ofUse: readonly Column<AppRow>[] = [
     changeColumn((row) => uses.get(row)?.changes),
-    countColumn('Members', (row) => members.get(row)?.size ?? 0, 'members'),
+    countColumn('Members', (row) => uses.get(row)?.members.size ?? 0, 'members'),
     usedColumn(times.day, (row) => uses.get(row)),
   ];
   const list = await listRows<AppRow>(view, query, {
@@ -61,10 +59,10 @@ ${freshness(view, times)}
 }
 
 const APP_COLUMNS: readonly Column<AppRow>[] = [
-  nameColumn('App', ({ id, name }) => [pathOfApp(id), name ?? id], { name: 'name', key: ({ text }) => text }),
+  nameColumn('App', (row) => [pathOfApp(row.id), nameOf(row)], { name: 'name', key: ({ text }) => text }),
   { title: 'Host', cell: ({ hosts }) => html`<bdi>${hosts.join(', ')}</bdi>` },
   { title: 'Verified', cell: verified },
-  stateColumn(({ disabled }) => disabled && 'disabled'),
+  stateColumn(({ state }) => state),
 ];
 
 /** A document proves its own domain, and not where codes are sent. */

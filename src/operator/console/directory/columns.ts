@@ -27,7 +27,7 @@ export function changeColumn<Row>(changes: Cell<Row, boolean>): Column<Row> {
   return { title: 'Can change', cell: (row) => changes(row) && CHANGES };
 }
 
-/** Says only what is out of the ordinary: suspended, disabled. */
+/** Says only what is out of the ordinary. */
 export function stateColumn<Row>(state: Cell<Row, string | false>): Column<Row> {
   return { title: 'State', cell: (row) => state(row) && html`<span class="badge bad">${state(row)}</span>` };
 }

@@ -35,7 +35,7 @@ const FOUND = 2000;
 const FRESH = 60_000;
 const TIMES_AS_LONG_AS_READING = 30;
 const IDLE = 10 * 60_000;
-const PATIENCE = 100;
+const PATIENCE = 75;
 
 interface Reading {
   readonly rows: Rows;
@@ -67,13 +67,15 @@ export function createDirectory(
       current.share = share;
     };
     const stop = new AbortController();
+    const began = clock();
     const work = async () => {
-      await readRows(store, { rows, typed, most: typed === '' ? most : FOUND }, onProgress, stop.signal);
+      const limits = { most: typed === '' ? most : FOUND, since: Math.floor(began / 1000) };
+      await readRows(store, { rows, typed, ...limits }, onProgress, stop.signal);
       for (const correct of current.corrections) correct(rows);
       current.ended = clock();
       if (reading === current) [read, reading] = [current, undefined];
     };
-    const current: Reading = { rows, typed, began: clock(), share: 0, stop, corrections: [], done: work() };
+    const current: Reading = { rows, typed, began, share: 0, stop, corrections: [], done: work() };
     // A page that waits for it gets the failure. If no page waits, the next one tries again.
     current.done.catch(() => {
       if (reading === current) reading = undefined;
@@ -103,9 +105,10 @@ export function createDirectory(
     /**
      * The same for the members and apps whose text contains what was typed, folded. If there are more than the rows, the
      * store is searched for them, and this returns what has been found so far.
+     * @param looked - what `look` has returned to the same page, so that it waits for a reading once
      */
-    async find(typed: string): Promise<DirectoryView> {
-      const view = await this.look();
+    async find(typed: string, looked?: DirectoryView): Promise<DirectoryView> {
+      const view = looked ?? (await this.look());
       if (typed === '' || view.state === 'reading' || !view.rows.more) return view;
       if (search?.typed !== typed || isOld(search)) {
         search?.stop.abort();

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../../errors.ts';
 import { type Html, html } from '../../../http/html.ts';
-import { filterLinks } from '../kit/filter-links.ts';
+import { filterLinks } from '../kit/filters.ts';
 
 const POWERS = [
   ['', 'All'],

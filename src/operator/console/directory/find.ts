@@ -1,12 +1,10 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { invalidRequest } from '../../../errors.ts';
 import { readCursor, writeCursor } from '../../../http/cursor.ts';
+import { Turns } from '../../../http/turns.ts';
+import type { Sort } from '../kit/table.ts';
 
 /** How rows are sorted; rows with the same key by their ids. */
-export interface Order<T> {
-  readonly key: (row: T) => string | number;
-  readonly descending?: boolean;
-}
+export type Order<T> = Omit<Sort<T>, 'name'>;
 
 export interface RowsWanted<T> {
   readonly keep: (row: T) => boolean;
@@ -16,23 +14,20 @@ export interface RowsWanted<T> {
   readonly limit: number;
 }
 
-/** Milliseconds after which other work runs. */
-const LONGEST_SLICE = 4;
 /** Characters: it contains the sorted text of a row. */
 const LONGEST_CURSOR = 8192;
 /** Rows between two looks at the time. */
 const STRIDE = 500;
+/** Rows after which those that are kept are sorted: a few pages. */
+const SORTED_AT = 500;
 
 /** Looks at every row, and lets other work run in between. */
 export async function eachInSlices<T>(all: Iterable<T>, look: (row: T) => void): Promise<void> {
+  const turns = new Turns();
   let seen = 0;
-  let until = performance.now() + LONGEST_SLICE;
   for (const row of all) {
     seen += 1;
-    if (seen % STRIDE === 0 && performance.now() > until) {
-      await turn();
-      until = performance.now() + LONGEST_SLICE;
-    }
+    if (seen % STRIDE === 0 && turns.isOver) await turns.next();
     look(row);
   }
 }
@@ -48,26 +43,33 @@ export async function pageOf<T extends { readonly id: string }>(
 ) {
   const place = cursor === undefined ? undefined : placeOf(cursor);
   const sign = (order.descending === true ? -1 : 1) * (place?.side === 'before' ? -1 : 1);
+  const inOrder = (a: Position, b: Position) => sign * compare(a, b);
   const best: Placed<T>[] = [];
+  let last: Placed<T> | undefined;
   let total = 0;
   let behind = 0;
   await eachInSlices(all, (row) => {
     if (!keep(row)) return;
     total += 1;
     const placed = { key: order.key(row), id: row.id, row };
-    if (place !== undefined && sign * compare(placed, place) <= 0) behind += 1;
-    else insert(best, placed, sign, limit + 1);
+    if (place !== undefined && inOrder(placed, place) <= 0) behind += 1;
+    else if (last === undefined || inOrder(placed, last) < 0) best.push(placed);
+    // Sorted now and then, so that rows behind the page are dropped at once.
+    if (best.length < SORTED_AT) return;
+    best.sort(inOrder).length = limit + 1;
+    last = best[limit];
   });
+  best.sort(inOrder);
   const more = best.length > limit;
   const shown = best.slice(0, limit);
   const backwards = place?.side === 'before';
   if (backwards) shown.reverse();
-  const [first, last] = [shown[0], shown.at(-1)];
+  const [first, end] = [shown[0], shown.at(-1)];
   return {
     rows: shown.map(({ row }) => row),
     total,
     previous: (backwards ? more : behind > 0) && first !== undefined ? cursorOf('before', first) : undefined,
-    next: (backwards ? behind > 0 : more) && last !== undefined ? cursorOf('after', last) : undefined,
+    next: (backwards ? behind > 0 : more) && end !== undefined ? cursorOf('after', end) : undefined,
   };
 }
 
@@ -78,20 +80,6 @@ interface Position {
 
 interface Placed<T> extends Position {
   readonly row: T;
-}
-
-/** Keeps the `most` first rows in their order. */
-function insert<T>(best: Placed<T>[], placed: Placed<T>, sign: number, most: number): void {
-  const last = best[most - 1];
-  if (last !== undefined && sign * compare(placed, last) >= 0) return;
-  let [low, high] = [0, best.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sign * compare(placed, best[middle] as Placed<T>) < 0) high = middle;
-    else low = middle + 1;
-  }
-  best.splice(low, 0, placed);
-  if (best.length > most) best.pop();
 }
 
 function compare(a: Position, b: Position): number {

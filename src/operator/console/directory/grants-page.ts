@@ -1,8 +1,9 @@
 import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
+import { folded } from '../../../http/visible-text.ts';
 import { unixSeconds } from '../../../storage/store.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
-import { searchForm } from '../kit/filter-links.ts';
+import { searchForm } from '../kit/filters.ts';
 import type { Column } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, pathOfGrant, withQuery } from '../paths.ts';
@@ -12,7 +13,7 @@ import type { DirectoryView } from './directory.ts';
 import { usedLike, useFilters } from './filters.ts';
 import { freshness, listRows } from './list-rows.ts';
 import { grantsNow } from './read-by-key.ts';
-import { type AppRow, folded, type GrantRow, type MemberRow } from './rows.ts';
+import { type AppRow, type GrantRow, type MemberRow, nameOf } from './rows.ts';
 import { changingText } from './scopes.ts';
 
 const PATH = pathOf('grants');
@@ -72,11 +73,10 @@ function kept(name: string, id: string, title: string | undefined): Html {
 
 function columnsOf(changes: (row: GrantRow) => boolean, times: Times): readonly Column<GrantRow>[] {
   return [
-    nameColumn(
-      'Grant',
-      ({ id, member, app }) => [pathOfGrant(id), `${member.name ?? member.email ?? member.id} – ${app.name ?? app.id}`],
-      { name: 'member', key: ({ member }) => member.text },
-    ),
+    nameColumn('Grant', ({ id, member, app }) => [pathOfGrant(id), `${nameOf(member)} – ${nameOf(app)}`], {
+      name: 'member',
+      key: ({ member }) => member.text,
+    }),
     changeColumn(changes),
     grantedColumn(times),
     usedColumn(times.day, (row) => row),

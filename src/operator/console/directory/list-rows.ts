@@ -34,10 +34,9 @@ export async function listRows<T extends { readonly id: string }>(
 ): Promise<Html | undefined> {
   if (view.state !== 'ready') return undefined;
   const { rows, searched = 1 } = view;
-  const byColumn = (name: string | Order<T>) => (typeof name === 'string' ? orderOf(columns, name) : name);
   const { sort = '', place: cursor } = query;
   const asked = orderOf(columns, sort);
-  const order = asked ?? byColumn(usual);
+  const order = asked ?? (typeof usual === 'string' ? orderOf(columns, usual) : usual);
   if (order === undefined) throw new Error(`${path} has no column for its usual order`);
   const found = await pageOf(all(rows), { keep, order, cursor, limit: PAGE });
   if (found.total === 0) return isSilent ? undefined : html`<p>No ${noun}s match${searched < 1 && ' so far'}.</p>`;

@@ -1,4 +1,5 @@
 import { MEMBER_ACTIONS } from '../../../actions/members.ts';
+import { byApp } from '../../../authorization-server/connected-apps/app-list.ts';
 import type { StandingGrant } from '../../../authorization-server/grants.ts';
 import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
 import { type Html, html } from '../../../http/html.ts';
@@ -9,22 +10,17 @@ import { facts } from '../kit/facts.ts';
 import { type Column, listTable } from '../kit/table.ts';
 import { pathOf, pathOfApp, pathOfGrant, withQuery } from '../paths.ts';
 import { attemptsSection } from '../recorder/attempts-section.ts';
-import type { Explaining } from '../recorder/explained.ts';
-import type { Sources } from '../sources.ts';
-import { latest } from './app-use.ts';
+import type { ConsoleSources, Sources } from '../sources.ts';
 import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
 import type { Use } from './filters.ts';
-import { appName } from './names.ts';
+import { appName } from './party.ts';
 import { canChange } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
 
 /** The most grants on the page. */
 const MOST_GRANTS = 200;
 
-export async function memberPage(
-  sources: Explaining & Sources<'controls' | 'grants' | 'scopes' | 'times' | 'trail' | 'usage'>,
-  { params, csrf }: ConsoleRequest,
-): Promise<ConsoleAnswer> {
+export async function memberPage(sources: ConsoleSources, { params, csrf }: ConsoleRequest): Promise<ConsoleAnswer> {
   const id = params.id ?? '';
   const [described, member, listed, trail, attempts] = await Promise.all([
     sources.controls.account.describeMember(id),
@@ -70,7 +66,7 @@ interface ConnectedApp extends StandingGrant, Omit<Use, 'grantedAt'> {
   readonly name: string;
 }
 
-/** A row for each app, the newest first. */
+/** A row for each app, in the order in which members see them: those first that were used or connected last. */
 async function appsOfMember(
   sources: Sources<'grants' | 'scopes' | 'store' | 'times' | 'usage'>,
   member: string,
@@ -78,16 +74,10 @@ async function appsOfMember(
 ): Promise<Html> {
   const { scopes, times } = sources;
   const [uses, unredeemed] = await Promise.all([sources.usage.of(member), sources.grants.unredeemed(grants)]);
-  const byApp = Map.groupBy(
-    grants.toSorted((a, b) => b.grantedAt - a.grantedAt),
-    ({ clientId }) => clientId,
-  );
-  const rows = [...byApp.values()].map(async (own): Promise<ConnectedApp> => {
-    const newest = own[0] as StandingGrant;
-    const lastUsedAt = own.map(({ id }) => uses.get(id)?.lastUsedAt).reduce(latest, undefined);
+  const rows = byApp(grants, uses).map(async ({ clientId, grants: own, lastUsedAt }): Promise<ConnectedApp> => {
     return {
-      ...newest,
-      ...{ name: await appName(sources, newest.clientId), lastUsedAt },
+      ...(own[0] as StandingGrant),
+      ...{ name: await appName(sources.store, clientId), lastUsedAt },
       changes: own.some((grant) => canChange(scopes, grant.scopes)),
       redeemed: lastUsedAt !== undefined || own.some(({ id }) => !unredeemed.has(id)),
     };

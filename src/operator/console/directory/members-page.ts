@@ -1,13 +1,14 @@
 import { html } from '../../../http/html.ts';
+import { folded } from '../../../http/visible-text.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
-import { filterLinks, searchForm } from '../kit/filter-links.ts';
+import { filterLinks, searchForm } from '../kit/filters.ts';
 import type { Column } from '../kit/table.ts';
 import { pathOf, pathOfMember } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
 import { countColumn, nameColumn, stateColumn } from './columns.ts';
 import { freshness, listRows } from './list-rows.ts';
 import { memberNow } from './read-by-key.ts';
-import { folded, type MemberRow } from './rows.ts';
+import { type MemberRow, nameOf } from './rows.ts';
 
 const PATH = pathOf('members');
 const STATES = [
@@ -23,7 +24,7 @@ export async function membersPage(sources: ConsoleSources, { query }: ConsoleReq
     path: PATH,
     noun: 'member',
     all: ({ members }) => members.values(),
-    keep: ({ text, suspended }) => text.includes(typed) && (state !== 'suspended' || suspended),
+    keep: (row) => row.text.includes(typed) && (state !== 'suspended' || row.state === state),
     now: ({ id }) => memberNow(sources, id),
     columns: [
       ...MEMBER_COLUMNS,
@@ -39,11 +40,8 @@ ${freshness(view, sources.times)}`;
 }
 
 const MEMBER_COLUMNS: readonly Column<MemberRow>[] = [
-  nameColumn('Member', ({ id, name, email }) => [pathOfMember(id), name ?? email ?? id], {
-    name: 'name',
-    key: ({ text }) => text,
-  }),
+  nameColumn('Member', (row) => [pathOfMember(row.id), nameOf(row)], { name: 'name', key: ({ text }) => text }),
   { title: 'Email', cell: ({ email }) => email !== undefined && html`<bdi>${email}</bdi>` },
   { title: 'ID', cell: ({ id }) => html`<code>${id}</code>` },
-  stateColumn(({ suspended }) => suspended && 'suspended'),
+  stateColumn(({ state }) => state),
 ];

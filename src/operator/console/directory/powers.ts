@@ -9,10 +9,10 @@ type Allowed = readonly [token: string, members: number];
 
 /** What an app may change and see, in words, and how many members allow each. */
 export function powers({ scopes }: Sources<'scopes'>, held: readonly Pick<Held, 'scopes'>[]): Html {
-  const texts = Map.groupBy(held, (one) => one.scopes);
+  const texts = Map.groupBy(held, (one) => [...one.scopes].join(' '));
   const members = new Map<string, number>();
   for (const [text, all] of texts)
-    for (const token of new Set(text.split(/\s/))) members.set(token, (members.get(token) ?? 0) + all.length);
+    for (const token of new Set(text.split(' '))) members.set(token, (members.get(token) ?? 0) + all.length);
   const tokens = [...members].toSorted(([, a], [, b]) => b - a);
   const columns: readonly Column<Allowed>[] = [
     { title: 'In words', isWide: true, cell: ([token]) => scopeTitle(scopes, token) },

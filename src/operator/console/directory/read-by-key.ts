@@ -1,8 +1,8 @@
 import { lastUses } from '../../../authorization-server/administration/grant-view.ts';
-import { findClient } from '../../../authorization-server/event-client.ts';
 import type { GrantsOf } from '../../../authorization-server/grants.ts';
 import type { Sources } from '../sources.ts';
-import { addGrant, appParts, memberParts } from './read-rows.ts';
+import { APP, MEMBER, type Party, storedParts } from './party.ts';
+import { addGrant } from './read-rows.ts';
 import { type AppRow, appRow, emptyRows, type MemberRow, memberRow, type Rows } from './rows.ts';
 
 type Stored = Sources<'grants' | 'store'>;
@@ -11,26 +11,23 @@ type Stored = Sources<'grants' | 'store'>;
 const MOST_GRANTS = 200;
 
 /** A member as the store has them now; undefined if it knows nothing of them. */
-export async function memberNow({ store, grants }: Stored, id: string): Promise<MemberRow | undefined> {
-  const [entry, suspension, count] = await Promise.all([
-    store.get('Member', id),
-    store.get('Suspension', id),
-    grants.count({ member: id }),
-  ]);
-  if (entry === undefined && suspension === undefined && count === 0) return undefined;
-  const parts = { ...(entry && memberParts(entry)), suspended: suspension !== undefined, grants: count };
-  return memberRow(emptyRows(), id, parts);
-}
-
+export const memberNow = (sources: Stored, id: string) => rowNow(sources, MEMBER, id, { member: id });
 /** The same of an app. */
-export async function appNow({ store, grants }: Stored, id: string): Promise<AppRow | undefined> {
-  const [entry, block, count] = await Promise.all([
-    findClient(store, id),
-    store.get('ClientBlock', id),
-    grants.count({ client: id }),
-  ]);
-  if (entry === undefined && block === undefined && count === 0) return undefined;
-  return appRow(emptyRows(), id, { ...(entry && appParts(entry)), disabled: block !== undefined, grants: count });
+export const appNow = (sources: Stored, id: string) => rowNow(sources, APP, id, { client: id });
+
+async function rowNow<Row extends MemberRow | AppRow>(
+  { store, grants }: Stored,
+  party: Party<Row>,
+  id: string,
+  of: GrantsOf,
+): Promise<Row | undefined> {
+  const [kind, state] = party.barred;
+  const [parts, bar, count] = await Promise.all([storedParts(store, party, id), store.get(kind, id), grants.count(of)]);
+  if (parts === undefined && bar === undefined && count === 0) return undefined;
+  const row = party.rowOf(emptyRows(), id, parts);
+  row.state = bar && state;
+  row.grants = count;
+  return row;
 }
 
 /** The grants of one member or app as the store has them now, or the first of them. */

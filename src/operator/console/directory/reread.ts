@@ -22,8 +22,7 @@ export async function reread(
     directory.correct((rows) => {
       const row = 'member' in changed ? memberRow(rows, id) : appRow(rows, id);
       forgetGrants(rows, ({ id: grant, member, app }) => (member === row || app === row) && !left.has(grant));
-      if ('suspended' in row) row.suspended = state === 'suspended';
-      else row.disabled = state === 'disabled';
+      row.state = state === 'suspended' || state === 'disabled' ? state : undefined;
       if (state === undefined && left.size === 0) rows.apps.delete(id);
     });
   } catch (thrown) {

@@ -1,3 +1,5 @@
+import { folded } from '../../../http/visible-text.ts';
+
 /** What the console can search. Details and actions read the store instead. Times are Unix seconds. */
 export interface Rows {
   readonly members: Map<string, MemberRow>;
@@ -11,24 +13,24 @@ export interface Rows {
   partial: boolean;
 }
 
-export interface MemberRow {
+/** What members and apps have in common. */
+interface PartyRow {
   readonly id: string;
   readonly name: string | undefined;
-  readonly email: string | undefined;
   /** For the search, as `searchText` writes it. */
   readonly text: string;
-  suspended: boolean;
+  /** What is out of the ordinary. */
+  state: 'suspended' | 'disabled' | undefined;
   grants: number;
 }
 
-export interface AppRow {
-  readonly id: string;
-  readonly name: string | undefined;
+export interface MemberRow extends PartyRow {
+  readonly email: string | undefined;
+}
+
+export interface AppRow extends PartyRow {
   readonly kind: 'registered' | 'document' | 'unknown';
   readonly hosts: readonly string[];
-  readonly text: string;
-  disabled: boolean;
-  grants: number;
 }
 
 export interface GrantRow {
@@ -57,29 +59,26 @@ export function searchText(fields: readonly (string | undefined)[]): string {
     .join('\n')}\n`;
 }
 
-/** Lower case, without accents. */
-export function folded(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+/** What a member or an app is called: by the id if nothing else is known. */
+export function nameOf(row: Pick<MemberRow, 'id' | 'name'> & { readonly email?: string | undefined }): string {
+  return row.name ?? row.email ?? row.id;
 }
 
 /** The member with this id, who may have connected an app and be gone from the store since: then without a name. */
-export function memberRow({ members }: Rows, id: string, known: Partial<MemberRow> = {}): MemberRow {
-  const row = members.get(id) ?? {
-    ...{ id, name: undefined, email: undefined, text: searchText([id]), suspended: false, grants: 0 },
-    ...known,
-  };
+export function memberRow({ members }: Rows, id: string, known?: Partial<MemberRow>): MemberRow {
+  const row: MemberRow = Object.assign(members.get(id) ?? { ...unknown(id), email: undefined }, known);
   members.set(id, row);
   return row;
 }
 
-export function appRow({ apps }: Rows, id: string, known: Partial<AppRow> = {}): AppRow {
-  const row: AppRow = apps.get(id) ?? {
-    ...{ id, name: undefined, kind: 'unknown', hosts: [], text: searchText([id]) },
-    ...{ disabled: false, grants: 0 },
-    ...known,
-  };
+export function appRow({ apps }: Rows, id: string, known?: Partial<AppRow>): AppRow {
+  const row: AppRow = Object.assign(apps.get(id) ?? { ...unknown(id), kind: 'unknown', hosts: [] }, known);
   apps.set(id, row);
   return row;
+}
+
+function unknown(id: string): PartyRow {
+  return { id, name: undefined, text: searchText([id]), state: undefined, grants: 0 };
 }
 
 /** Takes out grants that have ended. */

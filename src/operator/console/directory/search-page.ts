@@ -1,23 +1,21 @@
 import { html } from '../../../http/html.ts';
+import { folded } from '../../../http/visible-text.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
-import { searchField } from '../kit/filter-fields.ts';
+import { searchField } from '../kit/filters.ts';
 import { type Column, listTable } from '../kit/table.ts';
 import { pathOf } from '../paths.ts';
-import type { Sources } from '../sources.ts';
+import type { ConsoleSources, Sources } from '../sources.ts';
 import { countColumn, nameColumn, stateColumn } from './columns.ts';
 import { rankOf } from './find.ts';
 import { freshness, listRows } from './list-rows.ts';
 import { appNow, memberNow } from './read-by-key.ts';
-import { type AppRow, folded, type MemberRow, type Rows } from './rows.ts';
+import { type AppRow, type MemberRow, nameOf, type Rows } from './rows.ts';
 
 /** Members and apps as they are in memory, or a grant. */
 type Hit = MemberRow | AppRow | { readonly id: string; readonly name: string };
 
 /** Members and apps in one result, the best first. */
-export async function searchPage(
-  sources: Sources<'directory' | 'grants' | 'store' | 'times'>,
-  { query }: ConsoleRequest,
-): Promise<ConsoleAnswer> {
+export async function searchPage(sources: ConsoleSources, { query }: ConsoleRequest): Promise<ConsoleAnswer> {
   const q = query.q?.trim() ?? '';
   const known = await sources.directory.look();
   const isPartial = known.state === 'ready' && known.rows.partial;
@@ -29,7 +27,7 @@ export async function searchPage(
   const typed = folded(q);
   // An exact ID is worth no search of a large store.
   const isFound = isPartial && exact.length > 0;
-  const view = isFound ? known : await sources.directory.find(typed);
+  const view = isFound ? known : await sources.directory.find(typed, known);
   const found =
     q !== '' &&
     !isFound &&
@@ -58,19 +56,14 @@ ${!isFound && freshness(view, sources.times)}`;
 }
 
 const COLUMNS: readonly Column<Hit>[] = [
-  nameColumn('Name', (hit) => [
-    pathOf(`${kindOf(hit)}s`, hit.id),
-    hit.name ?? (('email' in hit && hit.email) || hit.id),
-  ]),
+  nameColumn('Name', (hit) => [pathOf(`${kindOf(hit)}s`, hit.id), nameOf(hit)]),
   { title: 'Kind', cell: (hit) => html`<span class="badge">${kindOf(hit)}</span>` },
   {
     title: 'Email or host',
     cell: (hit) => html`<bdi>${'hosts' in hit ? hit.hosts.join(', ') : 'email' in hit && hit.email}</bdi>`,
   },
   { title: 'ID', cell: ({ id }) => html`<code>${id}</code>` },
-  stateColumn((hit) =>
-    'hosts' in hit ? hit.disabled && 'disabled' : 'suspended' in hit && hit.suspended && 'suspended',
-  ),
+  stateColumn((hit) => 'state' in hit && hit.state),
   countColumn('Grants', (hit) => ('grants' in hit ? hit.grants : undefined)),
 ];
 

@@ -1,8 +1,9 @@
 import { ACTIONS } from '../../../actions/table.ts';
 import { type HtmlValue, html } from '../../../http/html.ts';
 import type { Subject, TrailLine } from '../../../operations/record/trail.ts';
+import { appLink, memberLink } from '../kit/links.ts';
 import { wordsOf } from '../kit/words.ts';
-import { pathOfApp, pathOfGrant, pathOfMember } from '../paths.ts';
+import { pathOfGrant } from '../paths.ts';
 
 const textOf = wordsOf('history/audit-lines.yaml');
 const ofOperators = new Map(ACTIONS.flatMap(({ audit }) => (audit === undefined ? [] : [audit])));
@@ -22,12 +23,8 @@ export function isAlert({ action }: TrailLine): boolean {
 export function aboutOf(line: TrailLine, subject: Subject | Record<never, never>, name?: string): readonly HtmlValue[] {
   const { member, clientId, clientName, grantId, by, reason, ended, address, requestId } = line;
   return [
-    !('member' in subject) &&
-      member !== undefined &&
-      html`member <a href="${pathOfMember(member)}"><bdi>${name ?? member}</bdi></a>`,
-    !('client' in subject) &&
-      clientId !== undefined &&
-      html`app <a href="${pathOfApp(clientId)}"><bdi>${clientName ?? clientId}</bdi></a>`,
+    !('member' in subject) && member && html`member ${memberLink({ id: member, name: name ?? member })}`,
+    !('client' in subject) && clientId && html`app ${appLink({ id: clientId, name: clientName ?? clientId })}`,
     !('grant' in subject) && grantId !== undefined && html`<a href="${pathOfGrant(grantId)}">grant</a>`,
     by && html`by the ${by}`,
     reason !== undefined && html`reason: <bdi>${reason}</bdi>`,

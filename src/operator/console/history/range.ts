@@ -3,14 +3,7 @@ import { MINUTE, minuteOf } from '../../../operations/record/minute.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, withQuery } from '../paths.ts';
 
-/** The minutes that are shown, since the epoch; `to` is the last one. */
-export interface HistoryRange {
-  readonly from: number;
-  readonly to: number;
-  /** The minute that was asked for. */
-  readonly asked: number | undefined;
-  readonly around: Around;
-}
+export type HistoryRange = ReturnType<typeof rangeOf>;
 
 export const AROUND = {
   5: '± 5 minutes',
@@ -21,16 +14,16 @@ export const AROUND = {
 /** The id of the minute that was asked for. */
 export const ASKED = 'asked';
 
-type Around = keyof typeof AROUND;
 type Query = Readonly<Record<string, string>>;
 
 const DAY = 24 * 60;
 
 /**
- * What `at` (a time such as 2026-11-24T10:40) and `around` of the query ask for. Without a time it is the last hour; of one
+ * What `at` (a time such as 2026-11-24T10:40) and `around` of the query ask for: the minutes that are shown, since the
+ * epoch, of which `to` is the last one, and the minute that was asked for. Without a time it is the last hour; of one
  * member or app, the last day. Throws GatewayError `invalid_request`.
  */
-export function rangeOf(query: Query, times: Times, now: number): HistoryRange {
+export function rangeOf(query: Query, times: Times, now: number) {
   const { at = '', around, member, app } = query;
   const parsed = times.parse(at);
   if (at !== '' && parsed === undefined) throw invalidRequest('The time must be written like 2026-11-24T10:40.');
@@ -41,7 +34,7 @@ export function rangeOf(query: Query, times: Times, now: number): HistoryRange {
   const current = minuteOf(now);
   if (chosen === 'day') {
     const to = asked ?? current;
-    return { from: to - DAY + 1, to, asked, around: 'day' };
+    return { from: to - DAY + 1, to, asked, around: 'day' as const };
   }
   const before = chosen === '5' ? 5 : 30;
   const middle = asked ?? current - before;

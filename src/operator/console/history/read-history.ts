@@ -3,8 +3,9 @@ import { html } from '../../../http/html.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
 import { MINUTE, type Minute, minuteOf, namesIn } from '../../../operations/record/minute.ts';
 import type { TrailLine } from '../../../operations/record/trail.ts';
+import { memberLink } from '../kit/links.ts';
 import type { Times } from '../kit/times.ts';
-import { pathOf, pathOfApp, pathOfMember } from '../paths.ts';
+import { pathOf, pathOfApp } from '../paths.ts';
 import { type Explained, type Explaining, explainedAttempts } from '../recorder/explained.ts';
 import { isAbout, type KnownParty, knownOf } from '../recorder/known.ts';
 import type { Sources } from '../sources.ts';
@@ -23,34 +24,15 @@ export interface HistoryFilter {
 }
 
 /** A minute of the history. */
-export interface HistoryMinute {
-  /** Since the epoch, in minutes. */
-  readonly at: number;
-  /** Undefined if no process measured it. */
-  readonly minute: Minute | undefined;
-  readonly rows: readonly HistoryRow[];
-}
-
-export interface History {
-  /** The newest first. */
-  readonly minutes: readonly HistoryMinute[];
-  /** False if the store failed: then only what this process knows is there. */
-  readonly stored: boolean;
-  /** False if there are more audit lines than are read. */
-  readonly complete: boolean;
-}
+export type HistoryMinute = Awaited<ReturnType<typeof readHistory>>['minutes'][number];
 
 /** The most audit lines that are read. */
 const MOST_LINES = 2000;
 /** Minutes before the range in which the beginning of an outage is looked for. */
 const BEFORE = 12 * 60;
 
-/** What happened in a range of minutes. Works while the store fails. */
-export async function readHistory(
-  sources: HistorySources,
-  { from, to }: HistoryRange,
-  wanted: HistoryFilter,
-): Promise<History> {
+/** What happened in a range of minutes, the newest first. Works while the store fails. */
+export async function readHistory(sources: HistorySources, { from, to }: HistoryRange, wanted: HistoryFilter) {
   const { traffic, trail, times } = sources;
   const isOfOne = wanted.member !== '' || wanted.app !== '';
   const [recent, audit, attempts] = await Promise.all([
@@ -64,15 +46,22 @@ export async function readHistory(
   ];
   const byMinute = Map.groupBy(events.filter(isAbout(wanted, events)), ({ row }) => minuteOf(row.at));
   const broken = outages(recent.minutes, from - BEFORE, to, times);
-  const minutes: HistoryMinute[] = [];
-  for (let at = to; at >= from; at -= 1) {
+  const minutes = Array.from({ length: to - from + 1 }, (_, before) => {
+    const at = to - before;
+    // Undefined if no process measured it.
     const minute = recent.minutes.get(at);
     const counted = isOfOne || minute === undefined ? [] : countedRows(minute, broken.get(at) ?? new Map());
     const happened = (byMinute.get(at) ?? []).map(({ row }) => row).toSorted((a, b) => b.at - a.at);
     const rows = [...counted, ...happened].filter(({ kind }) => wanted.kind === undefined || kind === wanted.kind);
-    minutes.push({ at, minute, rows });
-  }
-  return { minutes, stored: recent.complete && audit !== undefined, complete: audit?.complete !== false };
+    return { at, minute, rows };
+  });
+  return {
+    minutes,
+    /** False if the store failed: then only what this process knows is there. */
+    stored: recent.complete && audit !== undefined,
+    /** False if there are more audit lines than are read. */
+    complete: audit?.complete !== false,
+  };
 }
 
 /** A row of one moment, and whose it is. */
@@ -111,10 +100,7 @@ function auditRow(line: TrailLine, member: KnownParty | undefined): HistoryEvent
 }
 
 function attemptEvent({ attempt, name, app, member, why }: Explained): HistoryEvent {
-  const about = [
-    member && html`member <a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a>`,
-    app && html`<a href="${pathOfApp(app.id)}">app</a>`,
-  ];
+  const about = [member && html`member ${memberLink(member)}`, app && html`<a href="${pathOfApp(app.id)}">app</a>`];
   const text = html`<a href="${pathOf('connections', attempt.id)}"><bdi>${name}</bdi></a> could not connect: ${why?.title}`;
   const { at } = lastOf(attempt);
   const row = { kind: 'attempts', level: 'bad', at, text, about, count: 1, noun: 'stopped attempt' } as const;

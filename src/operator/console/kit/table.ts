@@ -77,10 +77,7 @@ export function figureColumn<Row>(title: string, cell: Column<Row>['cell']): Col
 }
 
 /** How to sort by the value of `sort` in the query; undefined if no column has that name. */
-export function orderOf<Row>(
-  columns: readonly Column<Row>[],
-  sort: string,
-): { readonly key: Sort<Row>['key']; readonly descending: boolean } | undefined {
+export function orderOf<Row>(columns: readonly Column<Row>[], sort: string): Omit<Sort<Row>, 'name'> | undefined {
   const name = sort.replace(/^-/, '');
   const found = columns.find((column) => column.sort?.name === name)?.sort;
   return found && { key: found.key, descending: sort !== name };

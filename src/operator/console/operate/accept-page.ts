@@ -2,7 +2,7 @@ import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { confirmation } from '../kit/confirmation.ts';
-import { choices } from '../kit/filter-links.ts';
+import { choices } from '../kit/filters.ts';
 import { pathOf, withQuery } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
 import { switchedOff } from './observe-page.ts';

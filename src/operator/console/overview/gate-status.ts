@@ -6,18 +6,9 @@ import type { ReloadState } from '../../../operations/reloads.ts';
 import type { UpstreamState } from '../../../operations/state-metrics.ts';
 import type { UnusedApp } from '../../../operations/unused-tokens.ts';
 
-/** What an upstream is for: what its outage takes away. */
-interface UpstreamUses {
-  readonly signIn: boolean;
-  readonly site: boolean;
-  /** Routes, fields of the Account API or tools. */
-  readonly apps: boolean;
-  readonly events: boolean;
-}
-
 export interface UpstreamStatus extends UpstreamState {
   readonly origin: string;
-  readonly uses: UpstreamUses;
+  readonly uses: ReturnType<typeof upstreamUses>;
   /** Requests in a row without a response, and since when, in milliseconds since the epoch. */
   readonly outage: { readonly failures: number; readonly since: number } | undefined;
 }
@@ -45,11 +36,13 @@ export interface GateStatus {
   readonly uptime: number;
 }
 
-export function upstreamUses({ config, accountFiles }: LoadedConfig, name: string): UpstreamUses {
+/** What an upstream is for: what its outage takes away. */
+export function upstreamUses({ config, accountFiles }: LoadedConfig, name: string) {
   const { login, site, routes, mcp, events } = config;
   return {
     signIn: 'upstream' in login && login.upstream === name,
     site: site?.upstream === name,
+    /** Routes, fields of the Account API or tools. */
     apps:
       routes.some(({ upstream }) => upstream === name) ||
       mcp?.tools.some(({ get }) => get?.upstream === name) === true ||

@@ -59,16 +59,15 @@ interface Share {
   readonly bound: { readonly share: number; readonly least: number; readonly bad?: number };
   /** Why, and how often. */
   readonly reasons: (minute: Minute) => ReadonlyMap<string, number>;
-  /** How often in all. */
-  readonly count: (minute: Minute) => number;
+  /** How often in all, if that is not the sum of the reasons. */
+  readonly count?: (minute: Minute) => number;
   readonly total: (minute: Minute) => number;
 }
 
 const SHARES: readonly Share[] = [
   {
     ...{ what: 'sign-ins failed', whom: 'Members cannot sign in: ', bound: BOUNDS.signIns },
-    reasons: unavailable,
-    count: (minute) => sumOf(unavailable(minute)),
+    reasons: (minute) => counts(minute, 'sign-ins', ['login_unavailable', 'store_unavailable']),
     total: (minute) => sumOf(namesIn(minute, 'sign-ins')),
   },
   {
@@ -80,7 +79,6 @@ const SHARES: readonly Share[] = [
   {
     ...{ what: 'requests with a token were refused', bound: BOUNDS.refused },
     reasons: refusals,
-    count: (minute) => sumOf(refusals(minute)),
     total: (minute) => sumOf(refusals(minute)) + countOf(minute, 'requests', 'admitted'),
   },
 ];
@@ -93,11 +91,6 @@ const sumOf = (counts: ReadonlyMap<string, number>): number => [...counts.values
 const counts = (minute: Minute, group: Group, names: readonly string[]): ReadonlyMap<string, number> =>
   new Map(names.map((name) => [name, countOf(minute, group, name)]));
 
-/** Sign-ins that failed because of what they need. */
-function unavailable(minute: Minute): ReadonlyMap<string, number> {
-  return counts(minute, 'sign-ins', ['login_unavailable', 'store_unavailable']);
-}
-
 /** Refusals of requests that bore a token. An app that waits for the 401 before it refreshes is refused once for each. */
 function refusals(minute: Minute): ReadonlyMap<string, number> {
   const found = counts(minute, 'refusals', BORE_A_TOKEN);
@@ -105,7 +98,8 @@ function refusals(minute: Minute): ReadonlyMap<string, number> {
   return new Map([...found, ['invalid_token', Math.max(0, invalid)]]);
 }
 
-function tooMany({ what, whom, bound, reasons, count, total }: Share, period: Period, times: Times) {
+function tooMany({ what, whom, bound, reasons, total, ...share }: Share, period: Period, times: Times) {
+  const count = share.count ?? ((minute: Minute) => sumOf(reasons(minute)));
   const [wrong, all] = [count(period.sum), total(period.sum)];
   const run = runOf(period, times, (minute) => count(minute) > 0);
   if (run === undefined || wrong < bound.least || wrong < bound.share * all) return undefined;

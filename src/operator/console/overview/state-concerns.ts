@@ -2,9 +2,10 @@ import { type Html, html } from '../../../http/html.ts';
 import type { Health } from '../../../operations/health.ts';
 import { filled } from '../../texts.ts';
 import { pathOfTime } from '../history/range.ts';
+import { appLink } from '../kit/links.ts';
 import type { Times } from '../kit/times.ts';
 import { wordsOf } from '../kit/words.ts';
-import { pathOf, pathOfApp } from '../paths.ts';
+import { pathOf } from '../paths.ts';
 import { BOUNDS } from './bounds.ts';
 import { bad, type Concern, warn } from './concern.ts';
 import type { GateStatus, UpstreamStatus } from './gate-status.ts';
@@ -39,7 +40,7 @@ export function stateConcerns(status: GateStatus, times: Times, now: number): re
       warn(html`A signing key is older than <code>keys.rotate</code>.`, { path: pathOf('keys'), name: 'Keys' }),
     unusedApps.length > 0 &&
       warn(
-        html`The last three connections of ${listed(unusedApps.toReversed().map(({ name, clientId }) => html`<a href="${pathOfApp(clientId)}"><bdi>${name}</bdi></a>`))} were never used. Something in front of the gate, such as a CDN’s bot rule, may drop their requests or the Authorization field.`,
+        html`The last three connections of ${listed(unusedApps.toReversed().map(({ name, clientId }) => appLink({ id: clientId, name })))} were never used. Something in front of the gate, such as a CDN’s bot rule, may drop their requests or the Authorization field.`,
       ),
     observing &&
       warn(

@@ -4,20 +4,18 @@ import { type AttemptStep, isOfApp, isRefused } from '../../../operations/record
 import { lastOf } from '../../../operations/record/attempts.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
+import { appLink, memberLink } from '../kit/links.ts';
 import type { Times } from '../kit/times.ts';
-import { pathOf, pathOfApp, pathOfMember, withQuery } from '../paths.ts';
-import type { Sources } from '../sources.ts';
+import { pathOf, withQuery } from '../paths.ts';
+import type { ConsoleSources } from '../sources.ts';
 import { badge } from './attempts-list.ts';
-import { type Explained, type Explaining, everyAttempt } from './explained.ts';
+import { type Explained, everyAttempt } from './explained.ts';
 import { marked } from './marked.ts';
 import { shown, textOf } from './text.ts';
 import { kindName, lasting, outcomeOf } from './words.ts';
 
 /** One attempt: what went wrong and what to do, then every step. */
-export async function attemptPage(
-  sources: Explaining & Sources<'times'>,
-  { params }: ConsoleRequest,
-): Promise<ConsoleAnswer> {
+export async function attemptPage(sources: ConsoleSources, { params }: ConsoleRequest): Promise<ConsoleAnswer> {
   const explained = (await everyAttempt(sources)).find(({ attempt }) => attempt.id === params.id);
   if (explained === undefined)
     throw new GatewayError('not_found', {
@@ -64,8 +62,8 @@ function attemptFacts({ attempt, app: known, name, member, why }: Explained, tim
   // A browser is only named if there is nothing else to tell what it was.
   const agent = sent.find(isOfApp) ?? (known === undefined ? sent[0] : undefined);
   return facts([
-    ['App', known && html`<a href="${pathOfApp(known.id)}"><bdi>${name}</bdi></a> ${idOf(known)}`],
-    ['Member', member && html`<a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a> ${idOf(member)}`],
+    ['App', known && html`${appLink({ id: known.id, name })} ${idOf(known)}`],
+    ['Member', member && html`${memberLink(member)} ${idOf(member)}`],
     ['User agent', agent?.userAgent],
     ['Began', first && times.both(first.since)],
     ['Took', first && lasting(lastOf(attempt).at - first.since)],

@@ -1,8 +1,10 @@
 import { type Html, html } from '../../../http/html.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
+import { nameColumn } from '../directory/columns.ts';
+import { memberLink } from '../kit/links.ts';
 import { type Column, listTable } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
-import { pathOf, pathOfMember } from '../paths.ts';
+import { pathOf } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 import type { Explained } from './explained.ts';
 import type { State } from './state.ts';
@@ -33,11 +35,7 @@ export function attemptsTable(shown: readonly Explained[], times: Times): Html {
 
 function columnsOf(times: Times): readonly Column<Explained>[] {
   return [
-    {
-      title: 'App',
-      cell: ({ attempt, name }) =>
-        html`<a class="name" href="${pathOf('connections', attempt.id)}"><bdi>${name}</bdi></a>`,
-    },
+    nameColumn('App', ({ attempt, name }) => [pathOf('connections', attempt.id), name]),
     { title: 'State', cell: ({ state }) => badge(state) },
     {
       title: 'Cause',
@@ -48,12 +46,14 @@ function columnsOf(times: Times): readonly Column<Explained>[] {
       title: 'Member',
       cell: ({ member }) =>
         member &&
-        html`<a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a>${member.name !== member.id && html` <span class="muted">${member.id}</span>`}`,
+        html`${memberLink(member)}${member.name !== member.id && html` <span class="muted">${member.id}</span>`}`,
     },
-    { title: 'Last step', cell: ({ attempt }) => moment(lastOf(attempt).at, times) },
+    {
+      title: 'Last step',
+      cell: ({ attempt }) => {
+        const { at } = lastOf(attempt);
+        return html`<span class="when">${times.dayAndTime(at)} <span class="muted">${times.ago(at)}</span></span>`;
+      },
+    },
   ];
-}
-
-function moment(at: number, times: Times): Html {
-  return html`<span class="when">${times.dayAndTime(at)} <span class="muted">${times.ago(at)}</span></span>`;
 }

@@ -2,16 +2,15 @@ import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
-import { choice, searchField } from '../kit/filter-fields.ts';
-import { filterLinks, keptFields } from '../kit/filter-links.ts';
+import { choice, filterLinks, keptFields, searchField } from '../kit/filters.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, withQuery } from '../paths.ts';
-import type { Sources } from '../sources.ts';
+import type { ConsoleSources } from '../sources.ts';
 import { isOfDoctor } from './agent.ts';
 import { attemptFilter, WITHIN } from './attempt-filter.ts';
 import { attemptsTable } from './attempts-list.ts';
 import { causeTexts } from './causes/explanation.ts';
-import { type Explained, type Explaining, everyAttempt } from './explained.ts';
+import { type Explained, everyAttempt } from './explained.ts';
 import { STATES } from './words.ts';
 
 const PATH = pathOf('connections');
@@ -21,10 +20,7 @@ const MOST_ROWS = 200;
 type Query = ConsoleRequest['query'];
 
 /** Every attempt of the last 24 hours. Those of `coursegate doctor` are one line until they are asked for. */
-export async function attemptsPage(
-  sources: Explaining & Sources<'times'>,
-  { query }: ConsoleRequest,
-): Promise<ConsoleAnswer> {
+export async function attemptsPage(sources: ConsoleSources, { query }: ConsoleRequest): Promise<ConsoleAnswer> {
   const all = await everyAttempt(sources);
   const wanted = all.filter(attemptFilter(query, all, sources));
   const doctor = wanted.filter(({ attempt }) => isOfDoctor(attempt));

@@ -1,8 +1,9 @@
 import { type Html, html } from '../../../http/html.ts';
 import { factOf } from '../../../operations/record/attempt.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
+import { appLink, memberLink } from '../kit/links.ts';
 import { type TrailItem, trailList } from '../kit/trail.ts';
-import { pathOf, pathOfApp, pathOfMember, withQuery } from '../paths.ts';
+import { pathOf, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 import { badge } from './attempts-list.ts';
 import { type Explained, type Explaining, everyAttempt } from './explained.ts';
@@ -36,8 +37,8 @@ function item(
 ): TrailItem {
   const remedy = why?.operator ?? why?.developer;
   const whose = ofMember
-    ? app && html`app <a href="${pathOfApp(app.id)}"><bdi>${name}</bdi></a>`
-    : member && html`member <a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a>`;
+    ? app && html`app ${appLink({ id: app.id, name })}`
+    : member && html`member ${memberLink(member)}`;
   return {
     head: html`${times.both(lastOf(attempt).at)} ${badge(state)} <strong><a href="${pathOf('connections', attempt.id)}">${why?.title ?? (state === 'open' ? `At “${kindName(at.kind)}”` : name)}</a></strong>`,
     about: [

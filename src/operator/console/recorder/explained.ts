@@ -1,29 +1,18 @@
 import { LAST_USE, readLastUse } from '../../../authorization-server/connected-apps/use-entry.ts';
-import { type ConnectionAttempt, factOf } from '../../../operations/record/attempt.ts';
+import { factOf } from '../../../operations/record/attempt.ts';
 import type { Store } from '../../../storage/store.ts';
 import type { Sources } from '../sources.ts';
 import { isOfDoctor } from './agent.ts';
-import { type Explanation, explanationOf } from './causes/explanation.ts';
-import { type KnownParty, knownOf } from './known.ts';
-import { type Standstill, type State, standstillOf } from './state.ts';
+import { explanationOf } from './causes/explanation.ts';
+import { knownOf } from './known.ts';
+import { standstillOf } from './state.ts';
 import { appName } from './words.ts';
 
 /** What explains attempts. */
 export type Explaining = Sources<'recorder' | 'store' | 'clock' | 'setting'>;
 
 /** An attempt, whose it is, where it is, and why it stopped. */
-export interface Explained {
-  readonly attempt: ConnectionAttempt;
-  /** What it is called, also if no app is known. */
-  readonly name: string;
-  readonly app: KnownParty | undefined;
-  /** Undefined before the sign-in. */
-  readonly member: KnownParty | undefined;
-  readonly state: State;
-  readonly at: Standstill['at'];
-  /** Undefined unless it stopped. */
-  readonly why: Explanation | undefined;
-}
+export type Explained = Awaited<ReturnType<typeof everyAttempt>>[number];
 
 /** The most attempts for which the counts of usage are read. */
 const MOST_ASKED = 300;
@@ -34,7 +23,7 @@ export async function explainedAttempts(sources: Explaining): Promise<readonly E
 }
 
 /** All attempts, the newest first. */
-export async function everyAttempt({ recorder, store, clock, setting }: Explaining): Promise<readonly Explained[]> {
+export async function everyAttempt({ recorder, store, clock, setting }: Explaining) {
   const attempts = await recorder.list();
   const now = clock();
   const { apps, members } = await knownOf(
@@ -42,7 +31,7 @@ export async function everyAttempt({ recorder, store, clock, setting }: Explaini
     attempts.map((one) => ({ app: factOf(one, 'clientId'), member: factOf(one, 'member') })),
   );
   let asked = 0;
-  const explained = attempts.map(async (attempt): Promise<Explained> => {
+  const explained = attempts.map(async (attempt) => {
     const first = standstillOf(attempt, now);
     const grantId = factOf(attempt, 'grantId');
     const asks =
@@ -50,10 +39,14 @@ export async function everyAttempt({ recorder, store, clock, setting }: Explaini
     asked += asks ? 1 : 0;
     const used = asks && asked <= MOST_ASKED && (await wasUsed(store, grantId, first.at.since));
     const { state, at } = used ? standstillOf(attempt, now, true) : first;
+    /** Undefined unless it stopped. */
     const why = state === 'stopped' ? explanationOf({ ...setting, attempt, at }) : undefined;
     const app = apps.get(factOf(attempt, 'clientId') ?? '');
+    /** What it is called, also if no app is known. */
     const name = factOf(attempt, 'clientName') ?? app?.name ?? appName(attempt);
-    return { attempt, name, app, member: members.get(factOf(attempt, 'member') ?? ''), state, at, why };
+    /** Undefined before the sign-in. */
+    const member = members.get(factOf(attempt, 'member') ?? '');
+    return { attempt, name, app, member, state, at, why };
   });
   return Promise.all(explained);
 }

@@ -1,8 +1,7 @@
-import { findApp } from '../../../authorization-server/administration/stored-app.ts';
-import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
-import { detailsOf } from '../../../oauth/member-details.ts';
+import { folded } from '../../../http/visible-text.ts';
 import type { Store } from '../../../storage/store.ts';
-import { folded, searchText } from '../directory/rows.ts';
+import { APP, MEMBER, type Party, storedParts } from '../directory/party.ts';
+import { type AppRow, type MemberRow, nameOf, searchText } from '../directory/rows.ts';
 
 /** A member or an app. */
 export interface KnownParty {
@@ -31,33 +30,21 @@ const MOST_NAMED = 2000;
 /** The apps and members with these ids, by id. */
 export async function knownOf(store: Store, ids: readonly Ids[]) {
   const [apps, members] = await Promise.all([
-    known(new Set(ids.flatMap(({ app }) => app ?? [])), async (id) => {
-      const app = await findApp(store, id);
-      return app && { id, name: app.name ?? id, text: searchText([app.name, id]) };
-    }),
-    known(new Set(ids.flatMap(({ member }) => member ?? [])), async (id) => {
-      const member = await storedMembers(store).find(id);
-      const details = member && detailsOf(member);
-      return (
-        member && {
-          id,
-          name: member.name ?? accountOf(member),
-          text: searchText([...Object.values(details ?? {}), id]),
-        }
-      );
-    }),
+    known(store, APP, new Set(ids.flatMap(({ app }) => app ?? []))),
+    known(store, MEMBER, new Set(ids.flatMap(({ member }) => member ?? []))),
   ]);
   return { apps, members };
 }
 
 /** Without the store, and beyond the bound, nothing but the id is known. */
-async function known(
+async function known<Row extends MemberRow | AppRow>(
+  store: Store,
+  party: Party<Row>,
   ids: ReadonlySet<string>,
-  find: (id: string) => Promise<KnownParty | undefined>,
 ): Promise<ReadonlyMap<string, KnownParty>> {
   const all = [...ids].map(async (id, at): Promise<KnownParty> => {
-    const found = at < MOST_NAMED ? await find(id).catch(() => undefined) : undefined;
-    return found ?? { id, name: id, text: searchText([id]) };
+    const found = at < MOST_NAMED ? await storedParts(store, party, id).catch(() => undefined) : undefined;
+    return { id, name: nameOf(found ?? { id, name: undefined }), text: found?.text ?? searchText([id]) };
   });
   return new Map((await Promise.all(all)).map((one) => [one.id, one]));
 }

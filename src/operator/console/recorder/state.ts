@@ -20,25 +20,17 @@ export interface Standstill {
 
 const MINUTE = 60_000;
 
-/** How long the next step may take after one that succeeded, in milliseconds. */
-const PATIENCE: Readonly<Record<StepKind, number>> = {
-  challenge: 10 * MINUTE,
-  'resource-metadata': 10 * MINUTE,
-  'server-metadata': 10 * MINUTE,
-  guess: 10 * MINUTE,
-  registration: 10 * MINUTE,
-  'client-document': 10 * MINUTE,
-  'pushed-request': 10 * MINUTE,
+/** How long the next step may take after one that succeeded, in milliseconds. After others than these, ten minutes. */
+const PATIENCE: Partial<Readonly<Record<StepKind, number>>> = {
   // As long as an interaction lasts.
   authorization: 15 * MINUTE,
   'sign-in': 15 * MINUTE,
   consent: 15 * MINUTE,
   code: 2 * MINUTE,
-  token: 10 * MINUTE,
   use: 2 * MINUTE,
-  refresh: 10 * MINUTE,
   revocation: 0,
 };
+const isQuiet = ({ kind, at }: AttemptStep, now: number) => now - at >= (PATIENCE[kind] ?? 10 * MINUTE);
 
 /** Where an attempt is. `used` tells whether its token was used later than the steps say, from the counts of usage. */
 export function standstillOf({ steps }: ConnectionAttempt, now: number, used = false): Standstill {
@@ -47,7 +39,7 @@ export function standstillOf({ steps }: ConnectionAttempt, now: number, used = f
   if (at === undefined) return stoppedInDiscovery(steps, now);
   if (progress.some(endsConnection) && !progress.slice(progress.findLastIndex(endsConnection)).some(begins))
     return { state: 'ended', at: progress.findLast(endsConnection) as AttemptStep };
-  const quiet = now - at.at >= PATIENCE[at.kind];
+  const quiet = isQuiet(at, now);
   const worked = used || progress.some((step) => step.kind === 'use' && !isRefused(step));
   if (at.kind === 'use' || at.kind === 'refresh') return afterUse(at, { steps, quiet, worked });
   // A token in the URL counts as none.
@@ -84,8 +76,7 @@ function stoppedInDiscovery(steps: readonly AttemptStep[], now: number): Standst
   const last = steps.at(-1) as AttemptStep;
   const refused = steps.findLast(isRefused) ?? last;
   const guess = steps.findLast(({ kind, endpoint }) => kind === 'guess' && !endpoint.includes('/.well-known/'));
-  const open = now - last.at < PATIENCE[last.kind];
-  return { state: open ? 'open' : 'stopped', at: guess ?? (isDiscoveryDone(steps) ? last : refused) };
+  return { state: isQuiet(last, now) ? 'stopped' : 'open', at: guess ?? (isDiscoveryDone(steps) ? last : refused) };
 }
 
 function isDiscoveryDone(steps: readonly AttemptStep[]): boolean {

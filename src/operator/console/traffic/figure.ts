@@ -15,24 +15,14 @@ export interface Figure extends Pick<Chart, 'id' | 'title' | 'lines' | 'scale' |
   readonly none: string;
 }
 
-/** A period with its labels. */
-export interface Axis {
-  readonly period: Period;
-  readonly from: string;
-  readonly to: string;
-  /** The beginning of each slot. */
-  readonly labels: readonly string[];
-  /** Where the history of each slot is shown. */
-  readonly paths: readonly string[];
-  readonly measured: readonly boolean[];
-  readonly ticks: Chart['ticks'];
-}
+export type Axis = ReturnType<typeof axisOf>;
 
 const LAST = { hour: 'in the last hour', day: 'in the last 24 hours' } as const;
 /** Minutes between the ticks of a chart. */
 const TICKS = { hour: 10, day: 180 } as const;
 
-export function axisOf(period: Period, times: Times): Axis {
+/** A period with its labels. */
+export function axisOf(period: Period, times: Times) {
   const { slots, span, step } = period;
   const from = slots[0]?.at ?? 0;
   const length = slots.length * step * MINUTE;
@@ -40,8 +30,9 @@ export function axisOf(period: Period, times: Times): Axis {
     period,
     from: times.dayAndTime(from),
     to: times.dayAndTime(from + length),
+    /** The beginning of each slot. */
     labels: slots.map(({ at }) => (span === 'hour' ? times.time(at) : times.dayAndTime(at))),
-    // The history shows five minutes before and after: the ten of a slot of the day.
+    /** Where the history of each slot is shown: five minutes before and after, which are the ten of a slot of the day. */
     paths: slots.map(({ at }) => pathOfTime(at + Math.floor(step / 2) * MINUTE, times)),
     measured: slots.map(({ minute }) => minute !== undefined),
     ticks: times

@@ -1,47 +1,30 @@
 import { addMinute, emptyMinute, isState, MINUTE, type Minute, minuteOf } from '../../../operations/record/minute.ts';
 import type { TrafficMinutes } from '../../../operations/record/minutes.ts';
 
-/** A part of a period, and what happened in it. */
-interface Slot {
-  /** Its beginning, in milliseconds since the epoch. */
-  readonly at: number;
-  /** Undefined if no process measured it. */
-  readonly minute: Minute | undefined;
-}
-
 export type PeriodName = 'hour' | 'day';
 
 /** The last hour by minutes, or the last day by ten minutes. It ends with the last slot that is over. */
-export interface Period {
-  readonly span: PeriodName;
-  /** Minutes of one slot. */
-  readonly step: number;
-  readonly slots: readonly Slot[];
-  /** Everything that happened in the period. `open` is the most that were open at the end of a minute. */
-  readonly sum: Minute;
-  /** False if other replicas and earlier processes could not be read. */
-  readonly complete: boolean;
-}
+export type Period = Awaited<ReturnType<typeof readPeriod>>;
 
 const SPANS = { hour: { step: 1, slots: 60 }, day: { step: 10, slots: 144 } } as const;
 
 /** @param now - in milliseconds since the epoch */
-export async function readPeriod(
-  traffic: Pick<TrafficMinutes, 'recent'>,
-  span: PeriodName,
-  now: number,
-): Promise<Period> {
+export async function readPeriod(traffic: Pick<TrafficMinutes, 'recent'>, span: PeriodName, now: number) {
+  /** Minutes of one slot. */
   const { step, slots: most } = SPANS[span];
   const end = Math.floor(minuteOf(now) / step);
   const first = end - most;
+  // Not complete if other replicas and earlier processes could not be read.
   const { minutes, complete } = await traffic.recent(first * step);
-  const slots = Array.from({ length: most }, (_, at): Slot => {
+  const slots = Array.from({ length: most }, (_, at) => {
     const from = (first + at) * step;
     const measured = Array.from({ length: step }, (_, minute) => minutes.get(from + minute)).filter(
       (minute) => minute !== undefined,
     );
+    // It begins `at` milliseconds since the epoch, and has no `minute` if no process measured it.
     return { at: from * MINUTE, minute: measured.length === 0 ? undefined : together(measured) };
   });
+  /** Everything that happened in the period. `open` is the most that were open at the end of a minute. */
   const sum = together(slots.flatMap(({ minute }) => minute ?? []));
   return { span, step, slots, sum, complete };
 }

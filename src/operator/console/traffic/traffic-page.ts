@@ -1,7 +1,7 @@
 import { type Html, html } from '../../../http/html.ts';
 import { countOf, namesIn, requestsIn } from '../../../operations/record/minute.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
-import { choices } from '../kit/filter-links.ts';
+import { choices } from '../kit/filters.ts';
 import { figureColumn, listTable } from '../kit/table.ts';
 import { pathOf, withQuery } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';

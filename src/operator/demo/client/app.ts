@@ -18,7 +18,7 @@ export function studyBuddy(url: string, gate: string, clock: () => number): expr
   const sessions = memorySessions(clock);
   const app = express();
   app.disable('x-powered-by').use(pageHeaders, guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
-  addAssets(app, 'client');
+  addAssets(app, 'client', '#0f766e');
 
   app.get('/', (request, response) => {
     const walk = sessions.find(request.headers.cookie);

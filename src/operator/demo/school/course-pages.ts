@@ -4,7 +4,6 @@ import { type Course, type Enrolment, type Person, positionKey, type SchoolData 
 import { type Page, SCHOOL_NAME } from './page.ts';
 
 const FEATURED = 6;
-const PER_PAGE = 12;
 const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
 
 /** The front page. */
@@ -24,12 +23,10 @@ ${catalogue(courses.slice(0, FEATURED))}
 }
 
 /** The catalogue. */
-export function coursesPage({ courses }: SchoolData, requested: unknown): Page {
-  const { shown, links } = pageOfList(courses, requested, '/courses');
+export function coursesPage({ courses }: SchoolData): Page {
   const main = html`<h1>Courses</h1>
 <p class="lead">${courses.length} courses, all with captions, all for beginners and for people who think they are not.</p>
-${catalogue(shown)}
-${links}`;
+${catalogue(courses)}`;
   return { id: 'school-courses', title: 'Courses', main };
 }
 
@@ -61,19 +58,17 @@ ${section.lectures.map(({ id, title, duration_seconds }) => {
 }
 
 /** "My courses". */
-export function myCoursesPage(data: SchoolData, member: Person, requested: unknown, now: number): Page {
+export function myCoursesPage(data: SchoolData, member: Person, now: number): Page {
   const own = data.enrolments.filter(({ member_id }) => member_id === member.id);
-  const { shown, links } = pageOfList(own, requested, '/my/courses');
   const main = html`<h1>My courses</h1>
 <p class="lead">You are enrolled in ${own.length} courses.</p>
 <ul class="cards">
-${shown.map((enrolment) => {
+${own.map((enrolment) => {
   const { course } = enrolment;
   const position = data.positions.get(positionKey(member.id, course.slug));
   const details = html`${progressOf(course, position?.lecture_id)}\n<p class="soft">${accessOf(enrolment, now)}</p>`;
   return courseCard(course, details);
 })}</ul>
-${links}
 <p><a href="/oauth/apps">Apps you have connected to your account</a></p>`;
   return { id: 'school-my-courses', title: 'My courses', main };
 }
@@ -112,17 +107,4 @@ function courseCard({ slug, title }: Course, details: Html): Html {
 ${details}
 </li>
 `;
-}
-
-/** The items on the page of a list that `requested` names, or on the nearest one, with links to its neighbours. */
-function pageOfList<T>(items: readonly T[], requested: unknown, path: string) {
-  const last = Math.max(1, Math.ceil(items.length / PER_PAGE));
-  const wanted = /^\d{1,6}$/.test(String(requested)) ? Number(requested) : 1;
-  const page = Math.min(Math.max(wanted, 1), last);
-  const links = html`<nav class="pages" aria-label="Pages">
-${page > 1 && html`<a rel="prev" href="${path}?page=${page - 1}">Previous</a>`}
-<span>Page ${page} of ${last}</span>
-${page < last && html`<a rel="next" href="${path}?page=${page + 1}">Next</a>`}
-</nav>`;
-  return { shown: items.slice((page - 1) * PER_PAGE, page * PER_PAGE), links: last > 1 && links };
 }

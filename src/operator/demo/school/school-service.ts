@@ -23,13 +23,13 @@ export function schoolService(parts: Parts, visitors: Visitors): Router {
 
   router.use('/api', siteApi(parts, visitors), nothingHere, jsonErrors);
   router.use(pageHeaders);
-  addAssets(router, 'school');
+  addAssets(router, 'school', '#14506b');
   addSignIn(router, visitors, send);
   router.get('/', (request, response) => {
     send(request, response, 200, ({ member }) => homePage(data, member));
   });
   router.get('/courses', (request, response) => {
-    send(request, response, 200, () => coursesPage(data, request.query.page));
+    send(request, response, 200, () => coursesPage(data));
   });
   router.get('/courses/:slug', (request, response, next) => {
     const course = data.courses.find(({ slug }) => slug === request.params.slug);
@@ -41,7 +41,7 @@ export function schoolService(parts: Parts, visitors: Visitors): Router {
     if (member === undefined) {
       return response.redirect(303, `/login?return_to=${encodeURIComponent(request.originalUrl)}`);
     }
-    send(request, response, 200, () => myCoursesPage(data, member, request.query.page, now()));
+    send(request, response, 200, () => myCoursesPage(data, member, now()));
   });
   const failed: ErrorRequestHandler = (thrown, request, response, next) => {
     if (response.headersSent) return next(thrown);

@@ -1,6 +1,7 @@
 import { valueAt } from '../../../config/tree.ts';
 import { isObject, type JsonObject, objectOf } from '../../../http/json-object.ts';
 import { resolved as followed } from '../../../http/json-pointer.ts';
+import { openApiBasePath } from '../../../http/openapi-base-path.ts';
 import { jsonObject, type SiteAnswer, text } from '../../doctor/answer.ts';
 
 /** A GET operation of an API description. */
@@ -26,12 +27,7 @@ export interface PasswordLogin {
 type LoginOperation = PasswordLogin & Pick<DescribedOperation, 'gives'>;
 
 /** An OpenAPI document, read into what `init` needs. Everything in it has been validated. */
-export interface Description {
-  readonly operations: readonly DescribedOperation[];
-  readonly logins: readonly LoginOperation[];
-  /** The cookies by which it says that members are recognised. */
-  readonly cookies: readonly string[];
-}
+export type Description = NonNullable<ReturnType<typeof readDescription>>;
 
 const PATH = /^(\/[A-Za-z0-9._~-]{1,64}){1,12}\/?$/;
 const FIELD = /^[A-Za-z0-9_-]{1,40}$/;
@@ -44,12 +40,12 @@ const USERNAME = /^(username|email|login|user|identifier|email_address|user_name
 const PASSWORD = /^(password|passwd|pwd|pass)$/i;
 
 /** Reads a response as an API description. Undefined if it is none. */
-export function readDescription(answer: SiteAnswer | undefined): Description | undefined {
+export function readDescription(answer: SiteAnswer | undefined) {
   const document = answer?.status === 200 ? jsonObject(answer) : undefined;
   const { openapi, swagger, paths } = document ?? {};
   if (document === undefined || (typeof openapi !== 'string' && typeof swagger !== 'string')) return undefined;
   if (typeof paths !== 'object' || paths === null) return undefined;
-  const base = basePath(document);
+  const base = openApiBasePath(document);
   const items = Object.entries(paths)
     .slice(0, MOST_PATHS)
     .map(([path, item]) => [base + path, objectOf(item)] as const)
@@ -61,18 +57,13 @@ export function readDescription(answer: SiteAnswer | undefined): Description | u
     logins: items
       .flatMap(([path, { post }]) => (LOGIN_PATH.test(path) ? loginOperation(document, path, objectOf(post)) : []))
       .slice(0, MOST_LOGINS),
+    /** The cookies by which it says that members are recognised. */
     cookies: Object.values(objectOf(objectOf(document.components).securitySchemes))
       .map(objectOf)
       .flatMap(({ type, in: place, name }) => (type === 'apiKey' && place === 'cookie' ? [text(name) ?? ''] : []))
       .filter((name) => FIELD.test(name))
       .slice(0, MOST_COOKIES),
   };
-}
-
-function basePath(document: JsonObject): string {
-  const server = Array.isArray(document.servers) ? objectOf(document.servers[0]).url : document.basePath;
-  const base = typeof server === 'string' ? (URL.parse(server, 'http://x')?.pathname ?? '/') : '/';
-  return base.replace(/\/$/, '');
 }
 
 function operation(document: JsonObject, path: string, item: JsonObject, get: JsonObject): DescribedOperation {

@@ -1,40 +1,13 @@
 import type { ScopeConfig } from '../../../config/schema.ts';
 import { excess, isHtml, jsonObject, pageTitle, type SiteAnswer, strings } from '../../doctor/answer.ts';
 import { readDescription } from './description.ts';
-import { findJsonLogin, findWhoami, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
+import { findJsonLogin, findWhoami, whoamiPaths } from './json-login.ts';
 import type { PresetFile } from './preset-file.ts';
 import type { SeenSite, SiteProbe } from './probe.ts';
-import { addressesToTry, type Proposal, propose } from './proposals.ts';
+import { addressesToTry, propose } from './proposals.ts';
 import USUAL from './usual-addresses.json' with { type: 'json' };
 
-/** What the site reveals to an anonymous visitor that its configuration needs. */
-export interface Discoveries {
-  /** The path of a page with a password field; undefined when none was found. */
-  readonly loginPath: string | undefined;
-  /** The parameter of the login page that holds the return address; undefined when none was found. */
-  readonly returnParam: string | undefined;
-  readonly sessionCookies: readonly string[];
-  /** The other cookies that the site set. */
-  readonly otherCookies: readonly string[];
-  /** A sign-in without a page; undefined when none was found, or when there is a page. */
-  readonly jsonLogin: JsonLogin | undefined;
-  /** An address that identifies the signed-in member: without a session it answers 401 or 403 in JSON. */
-  readonly whoami: JsonWhoami | undefined;
-  /** What apps could read, by the site's API description. */
-  readonly proposals: readonly Proposal[];
-  /** The number of addresses with a GET in the API description. */
-  readonly described: number;
-  /** The API descriptions that are too large to be read, each with the limit that it exceeds. */
-  readonly unread: readonly string[];
-  /** The path of the API description, or of an address that answers in JSON. */
-  readonly api: string | undefined;
-  /** What `# needs` in a preset can name. */
-  readonly features: ReadonlySet<string>;
-  /** The name in the site's addresses, if the preset says where it is. */
-  readonly slug: string | undefined;
-  /** The title of the front page. */
-  readonly title: string | undefined;
-}
+export type Discoveries = Awaited<ReturnType<typeof discover>>;
 
 /** The pages that `discover` needs. */
 export const DISCOVERY_PAGES: readonly string[] = USUAL.pages;
@@ -48,12 +21,12 @@ const PARAMETER = new RegExp(`name=["'](${RETURN})["']`);
 const SIGN_IN = /\/(auth|log-?in|sign-?_?in|account\/login|sso)(\.\w{2,4})?\/?$/i;
 const SLUG = /^[a-z0-9_-]{1,64}$/i;
 
-/** Looks for what the configuration needs, on a site whose pages have been visited. */
+/** What the site reveals to an anonymous visitor that its configuration needs. Its pages have been visited. */
 export async function discover(
   probe: SiteProbe,
   preset: PresetFile | undefined,
   scopes: Readonly<Record<string, ScopeConfig>>,
-): Promise<Discoveries> {
+) {
   const { answers, cookies, unreachable, landing } = await probe.request(DOCUMENTS, 'app');
   const [found] = USUAL.descriptions.flatMap((path) => {
     const description = readDescription(answers.get(path));
@@ -70,21 +43,33 @@ export async function discover(
   const set = sessionCookies([...cookies]);
   const session = preset?.sessionCookies ?? (set.length > 0 ? set : (description?.cookies ?? []));
   return {
+    /** The path of a page with a password field; undefined when none was found. */
     loginPath,
+    /** The parameter of the login page that holds the return address; undefined when none was found. */
     returnParam: PARAMETER.exec(form)?.[1] ?? (isLanding ? landed.returnParam : undefined),
     sessionCookies: session,
+    /** The other cookies that the site set. */
     otherCookies: [...cookies].filter((name) => !session.includes(name)).slice(0, 10),
+    /** A sign-in without a page; undefined when none was found, or when there is a page. */
     jsonLogin:
       preset === undefined && loginPath === undefined && unreachable === undefined
         ? await findJsonLogin(probe, description)
         : undefined,
+    /** An address that identifies the signed-in member: without a session it answers 401 or 403 in JSON. */
     whoami: findWhoami(description, answers),
+    /** What apps could read, by the site's API description. */
     proposals: description === undefined ? [] : propose(description, answers, scopes),
+    /** The API descriptions that are too large to be read, each with the limit that it exceeds. */
     unread: description === undefined ? USUAL.descriptions.flatMap((path) => unread(path, answers.get(path))) : [],
+    /** The number of addresses with a GET in the API description. */
     described: description?.operations.length ?? 0,
+    /** The path of the API description, or of an address that answers in JSON. */
     api: found?.path ?? ['/wp-json/', '/api', '/api/'].find((path) => isJson(answers.get(path))),
+    /** What `# needs` in a preset can name. */
     features: new Set(strings(memberAt(answers, preset?.features))),
+    /** The name in the site's addresses, if the preset says where it is. */
     slug: slugIn(memberAt(answers, preset?.slug)),
+    /** The title of the front page. */
     title: titleOf(answers.get('/'), preset?.nameInHeading === true),
   };
 }

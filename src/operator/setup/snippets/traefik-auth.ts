@@ -1,6 +1,8 @@
 import { DECISION_PATHS } from '../../../decisions/protocol.ts';
 import type { DecisionAddress } from '../../../decisions/settings.ts';
+import { namePattern } from '../../../http/cookie-names.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
+import { FAMILY_MEMBERS } from '../../../http/trusted-headers.ts';
 import { CORS_HEADERS } from '../../../request/cors.ts';
 import { hostPort } from '../../host-port.ts';
 import { FORGED_FIELDS, spellings } from './forged-names.ts';
@@ -62,23 +64,10 @@ function dialled(address: DecisionAddress): string {
   return hostPort(address);
 }
 
-/** The names that a name with an asterisk stands for, as far as backends know them. */
+/** The names that a name with an asterisk stands for, as far as products document them. Others reach the gate, which refuses. */
 function ofFamily(name: string): readonly string[] {
-  return name.includes('*') ? (FAMILIES[name] ?? []) : [name];
+  return name.includes('*') ? FAMILY_MEMBERS.filter(namePattern(name)) : [name];
 }
-
-/** Members of the families in `FORGED_FIELDS`. Others reach the gate, which refuses the request. */
-const FAMILIES: Readonly<Record<string, readonly string[]>> = {
-  'x-auth-request-*': ['x-auth-request-user', 'x-auth-request-email', 'x-auth-request-groups'],
-  'remote-*': ['remote-user', 'remote-groups', 'remote-email', 'remote-name'],
-  'x-remote-*': ['x-remote-user', 'x-remote-group'],
-  'x-original-*': ['x-original-url', 'x-original-uri', 'x-original-method', 'x-original-host'],
-  'cf-connecting-ip*': ['cf-connecting-ip', 'cf-connecting-ipv6'],
-  'true-client-*': ['true-client-ip'],
-  'x-ms-client-principal*': ['x-ms-client-principal', 'x-ms-client-principal-id', 'x-ms-client-principal-name'],
-  'x-envoy-*': ['x-envoy-original-path', 'x-envoy-external-address', 'x-envoy-internal'],
-  'x-middleware-*': ['x-middleware-subrequest', 'x-middleware-rewrite'],
-};
 
 /** Entries of a map that say of each field that it is removed. */
 function removed(names: readonly string[]): readonly string[] {

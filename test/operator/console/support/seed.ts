@@ -4,7 +4,8 @@ import { openStore } from '../../../../src/storage/open.ts';
 import { sealedStore } from '../../../../src/storage/seal.ts';
 import { secretsBeside } from '../../../../src/storage/sqlite/secret.ts';
 import { toRow } from '../../../../src/storage/sqlite/statements.ts';
-import { entryOf, jsonEntry, type Mutation, type RawStore, type Store } from '../../../../src/storage/store.ts';
+import { jsonEntry, type Mutation, type RawStore, type Store } from '../../../../src/storage/store.ts';
+import { entryOf } from '../../../../src/storage/table.ts';
 
 export interface Seed {
   readonly grants: number;

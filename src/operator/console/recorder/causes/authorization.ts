@@ -16,18 +16,9 @@ const withoutName = (uri: string) =>
 
 /** The authorization request was refused. */
 export const AUTHORIZATION: readonly Cause[] = [
-  {
-    id: 'client-missing',
-    fits: (stopped) =>
-      says(stopped, "missing required parameter 'client_id'") || says(stopped, 'client_id is required here'),
-  },
+  { id: 'client-missing', says: ["missing required parameter 'client_id'", 'client_id is required here'] },
   { id: 'unknown-client', error: 'invalid_client', says: 'client not found' },
-  {
-    id: 'redirect-missing',
-    ...AT_AUTHORIZATION,
-    says: 'redirect_uri',
-    fits: (stopped) => sent(stopped, 'redirect_uri') === '',
-  },
+  { id: 'redirect-missing', ...AT_AUTHORIZATION, says: 'redirect_uri', lacks: 'redirect_uri' },
   {
     id: 'redirect-slash',
     ...REDIRECT,
@@ -53,7 +44,7 @@ export const AUTHORIZATION: readonly Cause[] = [
   {
     id: 'resource-missing',
     error: 'invalid_target',
-    fits: (stopped) => sent(stopped, 'resource') === '',
+    lacks: 'resource',
     values: ({ at }) => ({ request: at.kind === 'token' ? 'token request' : 'authorization request' }),
   },
   {

@@ -29,8 +29,10 @@ export interface Cause {
   readonly kind?: StepKind | readonly StepKind[];
   readonly error?: string | readonly string[];
   readonly outcome?: string;
-  /** What the description contains that the app was sent, or the reason that only the gate knows. */
-  readonly says?: string;
+  /** One of these is in the description that the app was sent, or in the reason that only the gate knows. */
+  readonly says?: string | readonly string[];
+  /** A parameter that was not sent. */
+  readonly lacks?: string;
   /** What else is true of the attempt. */
   readonly fits?: (stopped: Stopped) => boolean;
   /** Values that only the texts of this cause have, or that they have instead of the usual ones. */

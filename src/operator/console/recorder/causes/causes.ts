@@ -1,5 +1,5 @@
 import { AUTHORIZATION } from './authorization.ts';
-import { type Cause, type Stopped, says } from './cause.ts';
+import { type Cause, type Stopped, says, sent } from './cause.ts';
 import { DISCOVERY } from './discovery.ts';
 import { REGISTRATION } from './registration.ts';
 import { SIGN_IN } from './sign-in.ts';
@@ -41,13 +41,14 @@ export function causeOf(stopped: Stopped): Cause {
   return CAUSES.find((cause) => isCause(cause, stopped)) ?? UNKNOWN;
 }
 
-function isCause({ kind, error, outcome, says: words, fits }: Cause, stopped: Stopped): boolean {
+function isCause({ kind, error, outcome, says: words, lacks, fits }: Cause, stopped: Stopped): boolean {
   const { at } = stopped;
   return (
     isOneOf(kind, at.kind) &&
     isOneOf(error, at.error) &&
     isOneOf(outcome, at.outcome) &&
-    (words === undefined || says(stopped, words)) &&
+    (words === undefined || [words].flat().some((text) => says(stopped, text))) &&
+    (lacks === undefined || sent(stopped, lacks) === '') &&
     (fits === undefined || fits(stopped))
   );
 }

@@ -3,39 +3,29 @@ import { filled, readTexts, textFiles } from '../../../texts.ts';
 import { type Cause, type Stopped, sent, type TextValues } from './cause.ts';
 import { causeOf } from './causes.ts';
 
-/** Why an attempt stopped, in words for the operator. */
-export interface Explanation {
-  readonly id: string;
-  /** One line for the list. */
-  readonly title: string;
-  readonly why: string;
-  /** What the operator can do; undefined: nothing. */
-  readonly operator: string | undefined;
-  /** What the app's developer has to change; undefined: nothing. */
-  readonly developer: string | undefined;
-  /** Below docs/, with the heading. */
-  readonly docs: string;
-}
-
 export const causeTexts = once(() =>
   readTexts(textFiles('operator/console/recorder/causes'), ['title', 'why', 'docs'], ['operator', 'developer']),
 );
 
 /** Explains why an attempt stopped, by the first cause that fits. */
-export const explanationOf = (stopped: Stopped): Explanation => explanationBy(causeOf(stopped), stopped);
+export const explanationOf = (stopped: Stopped) => explanationBy(causeOf(stopped), stopped);
 
-/** Explains why an attempt stopped, by this cause. */
-export function explanationBy({ id, values }: Cause, stopped: Stopped): Explanation {
+/** Explains why an attempt stopped, by this cause, in words for the operator. */
+export function explanationBy({ id, values }: Cause, stopped: Stopped) {
   const texts = causeTexts().get(id);
   if (texts === undefined) throw new Error(`The cause ${id} has no texts.`);
   const all = { ...usualValues(stopped), ...values?.(stopped) };
   const { title, why, operator, developer, docs } = texts;
   return {
     id,
+    /** One line for the list. */
     title,
     why: filled(why, all),
+    /** What the operator can do; undefined: nothing. */
     operator: operator && filled(operator, all),
+    /** What the app's developer has to change; undefined: nothing. */
     developer: developer && filled(developer, all),
+    /** Below docs/, with the heading. */
     docs,
   };
 }

@@ -1,3 +1,5 @@
+/** The colour of the pages, unless the operator chooses another. */
+export const USUAL_COLOUR = '#0b57d0';
 /** Contrast ratio that text needs against its background (WCAG 2.2 success criterion 1.4.3). */
 export const READABLE = 4.5;
 

@@ -1,5 +1,4 @@
-import { inkOn, readableOn } from '../../config/colour.ts';
-import { codePath, readInstalled } from '../../installation.ts';
+import { inkOn, readableOn } from './colour.ts';
 
 const DARK_PAPER = '#1b2130';
 /** More than WCAG AA requires: text looks thinner on a dark background. */
@@ -22,9 +21,4 @@ export function palette(colour: string): string {
   }
 }
 `;
-}
-
-/** The stylesheet of the pages: one column, large targets, no script. `colour` must be readable on white. */
-export function stylesheet(colour: string): string {
-  return palette(colour) + readInstalled(codePath('authorization-server/pages/pages.css')).toString('utf8');
 }
