@@ -49,7 +49,7 @@ export function asOnTheCodeHost(md: MarkdownIt, site: Site): void {
       if (token.type === 'html_block') token.content = htmlFor(token.content, resolve, site);
       if (token.children !== null) inlineFor(token.children, resolve, site);
     }
-    scrollingTables(tokens, Token);
+    fittingTables(tokens, Token);
     literally(tokens, Token);
   });
 }
@@ -116,14 +116,52 @@ function inBothSchemes(picture: string): string {
     .replace(/src="[^"]+"/, `src="${dark}"`)}`;
 }
 
-/** Wide tables scroll by themselves, so that the page does not. */
-function scrollingTables(tokens: Token[], Token: State['Token']): void {
+/** Characters in a row, from which a table is no longer one on a phone. */
+const WIDE = 40;
+/** Code that would make its column too wide. */
+const UNBROKEN = /\S{32}/;
+
+/**
+ * Wide tables scroll by themselves, so that the page does not, and long code in them is broken. On a phone, each of their rows becomes a block, in which
+ * `data-label` of a cell says what its column is.
+ */
+function fittingTables(tokens: Token[], Token: State['Token']): void {
   for (let at = tokens.length - 1; at >= 0; at -= 1) {
     const token = tokens[at];
-    // In place of VitePress's opening tag, which every Tab key stops at.
-    if (token?.type === 'table_open') tokens[at] = html('<div class="table-scroll"><table>', Token);
     if (token?.type === 'table_close') tokens.splice(at + 1, 0, html('</div>', Token));
+    if (token?.type !== 'table_open') continue;
+    const end = tokens.findIndex(({ type }, index) => index > at && type === 'table_close');
+    const wide = label(tokens.slice(at, end)) > WIDE;
+    // In place of VitePress's opening tag, which every Tab key stops at.
+    tokens[at] = html(`<div class="table-scroll${wide ? ' in-blocks' : ''}"><table>`, Token);
   }
+}
+
+/** Labels the cells of a table. Returns the characters of its longest cells, added up over the columns. */
+function label(table: readonly Token[]): number {
+  const titles: string[] = [];
+  const longest: number[] = [];
+  let column = 0;
+  for (const [at, token] of table.entries()) {
+    if (token.type === 'tr_open') column = 0;
+    if (token.type !== 'th_open' && token.type !== 'td_open') continue;
+    const text = textOf(table[at + 1]);
+    if (token.type === 'th_open') titles.push(text);
+    else if (column > 0 && text !== '' && titles[column]) token.attrSet('data-label', titles[column] ?? '');
+    longest[column] = Math.max(longest[column] ?? 0, text.length);
+    for (const part of table[at + 1]?.children ?? [])
+      if (part.type === 'code_inline' && UNBROKEN.test(part.content)) part.attrSet('class', 'unbroken');
+    column += 1;
+  }
+  return longest.reduce((sum, length) => sum + length, 0);
+}
+
+/** The text of a cell as readers see it. */
+function textOf(inline: Token | undefined): string {
+  return (inline?.children ?? [])
+    .map(({ content }) => content)
+    .join('')
+    .trim();
 }
 
 /** Keeps Vue from reading `{{ }}` and tags in the text. */

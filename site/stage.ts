@@ -1,6 +1,10 @@
-import { cpSync, existsSync, globSync, mkdirSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { RUNS } from '../bench/support/report.ts';
 import { PAGE_FILES, pageOf } from './routes.ts';
+import { runCharts } from './runs.ts';
+
+const MEASURED = 'bench/RESULTS.md';
 
 /**
  * Copies the pages and pictures of a version to where VitePress reads them, each under the name of its page.
@@ -18,6 +22,7 @@ export function stage(tree: string, folder: string): ReadonlyMap<string, string>
     mkdirSync(dirname(join(folder, page)), { recursive: true });
     cpSync(join(tree, file), join(folder, page));
   }
+  drawRuns(tree, join(folder, pageOf(MEASURED) ?? ''));
   for (const [from, to] of [
     ['docs/images', 'public/images'],
     ['site/public', 'public'],
@@ -25,6 +30,17 @@ export function stage(tree: string, folder: string): ReadonlyMap<string, string>
     if (existsSync(join(tree, from))) cpSync(join(tree, from), join(folder, to), { recursive: true });
   }
   return pages;
+}
+
+/** Draws the last runs of each goal where the page of measurements has room for them. Versions before the history have none. */
+function drawRuns(tree: string, page: string): void {
+  const history = join(tree, 'bench/history.json');
+  if (!existsSync(history) || !existsSync(page)) return;
+  const charts = runCharts(JSON.parse(readFileSync(history, 'utf8')));
+  writeFileSync(
+    page,
+    readFileSync(page, 'utf8').replace(RUNS, () => charts),
+  );
 }
 
 /** The address of a page below the base of its version: `login/` for `login/index.md`. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { BENCHES } from '../benches.ts';
 import { JsonClient } from '../support/client.ts';
 import type { Cost } from '../support/load.ts';
 import { table } from '../support/report.ts';
@@ -85,7 +86,7 @@ async function account(run: Run): Promise<Findings> {
     ]),
   ]);
   const attacks = attackRows();
-  const text = `\`npm run bench:account\`: CPU time that one contract query costs the serving process, in microseconds, on 8 keep-alive connections.
+  const text = `\`npm run bench -- account\`: CPU time that one contract query costs the serving process, in microseconds, on 8 keep-alive connections.
 All return the same data and send the same three calls to the same upstream process, which is checked first: the member, a page of
 50 enrolments, and one batch of positions. Peers: graphql-yoga 5.24.1 with its document cache, \`fetch\`, and a hand-written batch;
 @graphql-tools/stitch 10.3.1 over two schemas of the same resolvers; all on graphql 17.1.0. Neither peer checks tokens, limits
@@ -115,4 +116,4 @@ ${table(['attack', 'KB', 'refused with', 'first', 'median', 'maximum'], attacks)
   };
 }
 
-await bench('Account API', 16, options, account);
+await bench(BENCHES.account, options, account);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -20,6 +20,7 @@ import { type RefreshLane, refreshLanes, refreshOnce } from '../support/refreshi
 import type { Run } from '../support/run.ts';
 import { median } from '../support/statistics.ts';
 import { syncTime } from '../support/sync-time.ts';
+import { toolPath } from '../support/tools.ts';
 import { type Measured, type Named, twin } from '../support/turns.ts';
 import { saturate } from '../upstream/load/saturate.ts';
 import { memoryPerStream } from '../upstream/memory.ts';
@@ -198,7 +199,7 @@ async function introspect(gate: Gate): Promise<void> {
   if (active !== true) throw new Error(`introspection responded with ${response.status}, active: ${active}`);
 }
 
-/** Counts fsync and fdatasync of the gate with strace, one operation at a time. NaN without strace. */
+/** Counts fsync and fdatasync of the gate with strace, one operation at a time. */
 async function measureSyncs({ folder }: Run, { gate, lanes: [lane] }: Subject): Promise<Parts['syncs']> {
   if (lane === undefined) throw new Error('no app is connected');
   const app = await registerApp(gate.origin);
@@ -214,9 +215,8 @@ async function syncsOf(
   times: number,
   operation: () => Promise<unknown>,
 ): Promise<number> {
-  if (!existsSync('/usr/bin/strace')) return Number.NaN;
   const output = join(folder, 'strace');
-  const tracer = spawn('strace', ['-f', '-e', 'trace=fsync,fdatasync', '-o', output, '-p', String(pid)], {
+  const tracer = spawn(toolPath('strace'), ['-f', '-e', 'trace=fsync,fdatasync', '-o', output, '-p', String(pid)], {
     stdio: 'ignore',
   });
   while (!readFileSync(`/proc/${pid}/status`, 'latin1').includes(`TracerPid:\t${tracer.pid}`)) await sleep(20);

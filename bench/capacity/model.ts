@@ -17,10 +17,10 @@ interface OperationCost {
   readonly redis: number;
 }
 
-/** What `npm run bench:capacity` measures, and everything below is derived from. */
+/** What `npm run bench -- capacity` measures, and everything below is derived from. */
 export interface Parts {
   readonly conditions: string;
-  /** Why the machine was too busy for these figures; empty if it was not. */
+  /** What speaks against these figures; empty if nothing does. */
   readonly objections: readonly string[];
   readonly bytes: Readonly<Record<StoreKind, Readonly<Record<RecordKind, number>>>>;
   readonly cpu: Readonly<Record<StoreKind, Readonly<Record<Operation, OperationCost>>>>;
@@ -81,7 +81,7 @@ function peakRates(): Record<Operation, number> {
 const ACCESS_TOKENS_PER_APP = (REFRESHES_PER_APP_AND_DAY * ACCESS_TOKEN_MINUTES * PEAK_TO_MEAN) / (DAY / 60);
 
 /** Bytes of the store per connected app, however often it was refreshed. */
-function storedPerApp({ AccessToken, ...kept }: Readonly<Record<RecordKind, number>>): number {
+export function storedPerApp({ AccessToken, ...kept }: Readonly<Record<RecordKind, number>>): number {
   return Object.values(kept).reduce((sum, bytes) => sum + bytes, 0) + AccessToken * ACCESS_TOKENS_PER_APP;
 }
 
@@ -209,9 +209,9 @@ export function capacitySection(parts: Parts): string {
   const busy =
     parts.objections.length === 0
       ? ''
-      : `\n\n**These parts were measured on a busy machine.** The sizes are reliable; the CPU times and the time of an fsync are too high, so take\nthe number of apps that a CPU or a disk carries as a rough lower bound.`;
-  return `Nobody has run coursegate with a million connected apps. The tables below multiply parts that were measured one by one with the
-assumptions after them; \`npm run bench:capacity\` measures the parts again and rewrites this section.
+      : `\n\n**The machine was not quiet.** What speaks against this run:\n\n${parts.objections.map((line) => `- ${line}`).join('\n')}\n\nThe sizes are reliable; the CPU times and the time of an fsync may be too high, so take the number of apps that a CPU or a disk carries as a\nrough lower bound.`;
+  return `No site in use has a million connected apps. The tables below multiply parts that were measured one by one with the
+assumptions after them; \`npm run bench -- capacity\` measures the parts again and rewrites this section.
 
 ${limitsTable(parts)}
 
@@ -232,12 +232,12 @@ ${partsTable(parts)}
 A refresh waits for ${rounded(parts.syncs.refresh)} fsync on the embedded store and a sign-in with its approval for ${rounded(parts.syncs.signIn)}, ${parts.syncTime.toFixed(2)} ms each here. An idle
 connection takes ${rounded(parts.connection)} KiB of the gate and an idle event stream ${rounded(parts.stream)} KiB. ${parts.conditions}${busy}
 
-Never run: more than 100,000 connected apps in one store, more than 9,000 streams at one gate, more than three gates
+Never run: more than a million connected apps in one store, more than 9,000 streams at one gate, more than three gates
 on one store, and any of this over a real network or TLS. The model leaves out rate limits, audit volume, backups of a file of that
 size, failover, and what your backend takes.`;
 }
 
-const [BEGIN, END] = ['<!-- capacity: written by npm run bench:capacity -->', '<!-- end of capacity -->'];
+const [BEGIN, END] = ['<!-- capacity: written by npm run bench -- capacity -->', '<!-- end of capacity -->'];
 
 /** docs/scaling.md with the section replaced. */
 export function withCapacity(page: string, parts: Parts): string {

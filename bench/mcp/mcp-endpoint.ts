@@ -16,7 +16,7 @@ import { ANSWER } from './mcp-tools.ts';
 const port = process.env.PORT ?? '';
 const loaded = await loadConfig({
   file: fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url)),
-  environment: { PORT: port, COURSEGATE_PROFILE: 'A' },
+  environment: { PORT: port, COURSEGATE_PROFILE: 'A', COURSEGATE__MCP__FILE: process.env.TOOLS ?? '' },
 });
 const foundation = {
   store: memoryStore(Date.now),

@@ -4,6 +4,7 @@ import type { JsonServer } from '../support/client.ts';
 import { ACCOUNT_AND_TOOLS, startGate } from '../support/gate.ts';
 import { freePort, startProcess } from '../support/processes.ts';
 import type { Named } from '../support/turns.ts';
+import { writeTools } from './mcp-tools.ts';
 
 /** A running server with the same tools. */
 export interface McpSubject extends JsonServer, Named {
@@ -44,6 +45,7 @@ export async function startMcpServer(
     environment: {
       PORT: String(port),
       MCP_SDK: how,
+      TOOLS: writeTools(folder),
       UPSTREAM: `http://127.0.0.1:${upstreamPort}`,
       NODE_ENV: 'production',
     },
@@ -59,7 +61,7 @@ export async function startMcpGate(named: Named, { folder, upstreamPort }: Site)
   const gate = await startGate({
     folder,
     upstreams: { school: url, progress: url, events: url },
-    more: `log: { access: false }\n${ACCOUNT_AND_TOOLS()}`,
+    more: `log: { access: false }\n${ACCOUNT_AND_TOOLS().replace(/^mcp: .*$/m, `mcp: { file: ${writeTools(folder)} }`)}`,
   });
   return { ...named, port: gate.port, roots: [gate.pid], tokens: gate.tokens, stop: gate.stop };
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readPlainYaml } from '../../src/config/plain-yaml.ts';
 
 /** A tool, as in the demo's file. */
@@ -11,12 +12,19 @@ interface DemoTool {
   readonly output?: { readonly properties?: object; readonly required?: readonly string[] };
 }
 
-export const TOOLS_FILE = new URL('../../config/tools.yaml', import.meta.url);
+const demo = readPlainYaml(readFileSync(new URL('../../config/tools.yaml', import.meta.url), 'utf8')) as {
+  readonly tools: readonly DemoTool[];
+};
 
-/** The tools for a member with `account:read`: those of the demo, except the one that writes. */
-export const TOOLS = (readPlainYaml(readFileSync(TOOLS_FILE, 'utf8')) as { tools: DemoTool[] }).tools.filter(
-  ({ scopes = [] }) => !scopes.includes('account:write'),
-);
+/** The tools of the demo, except the one that writes, to which the gate adds a parameter of its own. */
+export const TOOLS = demo.tools.filter(({ scopes = [] }) => !scopes.includes('account:write'));
+
+/** Writes the file of the demo with these tools only, and returns its path. */
+export function writeTools(folder: string): string {
+  const file = join(folder, 'tools.yaml');
+  writeFileSync(file, JSON.stringify({ ...demo, tools: TOOLS }));
+  return file;
+}
 
 const courses = Array.from({ length: 20 }, (_, at) => ({
   slug: `course-${at}`,

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { BENCHES } from '../benches.ts';
 import { JsonClient } from '../support/client.ts';
 import type { Cost } from '../support/load.ts';
 import { table } from '../support/report.ts';
@@ -88,7 +89,7 @@ async function mcp(run: Run): Promise<Findings> {
     ]),
   ]);
   const call: Work = 'tools/call, 2026-07-28';
-  const text = `\`npm run bench:mcp\`: CPU time that one request costs the serving process, in microseconds, on 8 keep-alive connections, and the
+  const text = `\`npm run bench -- mcp\`: CPU time that one request costs the serving process, in microseconds, on 8 keep-alive connections, and the
 ratio to the SDK as documented. All list the same ${TOOLS.length} tools with the same schemas and return the same ${JSON.stringify(RESULT).length} bytes for
 \`search_courses\`, which is checked first. Peers: @modelcontextprotocol/server 2.4.0 behind node:http, without tokens, limits,
 checks of Host and Origin, or an audit log; schemas are compiled once. "${DOCUMENTED}" creates an McpServer for each request
@@ -108,4 +109,4 @@ ${table(['subject', ...WORKS.flatMap((work) => [`${work}, µs`, `to ${DOCUMENTED
   };
 }
 
-await bench('MCP', 16, options, mcp);
+await bench(BENCHES.mcp, options, mcp);

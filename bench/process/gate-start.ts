@@ -10,16 +10,19 @@ export interface Start {
   readonly cpu: number;
 }
 
-/** Starts a checkout, or what was built from it, with a new store and additional environment variables, and stops it. */
+/**
+ * Starts a checkout, or what was built from it, with a new store and additional environment variables, and stops it. `program`
+ * are the arguments of Node: its options, and the file.
+ */
 export async function startOnce(
   tree: string,
   folder: string,
   environment: Readonly<Record<string, string>> = {},
   config = join(tree, 'config/coursegate.yaml'),
-  main = join(tree, 'src/main.ts'),
+  program: readonly string[] = [join(tree, 'src/main.ts')],
 ): Promise<Start> {
   const began = performance.now();
-  const args = [main, 'serve', '--config', config];
+  const args = [...program, 'serve', '--config', config];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: {

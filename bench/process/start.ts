@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildBundle } from '../../packaging/bundle/bundle.ts';
 import { buildDist } from '../../packaging/npm/compile.ts';
+import { SEMI_SPACE } from '../../src/commands/heap-limits.ts';
+import { BENCHES } from '../benches.ts';
 import { THIS_TREE } from '../support/gate.ts';
 import { table } from '../support/report.ts';
 import { bench, type Findings, OPTIONS, type Run } from '../support/run.ts';
@@ -23,8 +25,8 @@ interface Way extends Named {
   readonly tree: string;
   /** Written into a file; undefined for the demo's configuration. */
   readonly config?: string;
-  /** The program; the sources of the tree if omitted. */
-  readonly main?: string;
+  /** The arguments of Node; `src/main.ts` of the tree if omitted. */
+  readonly program?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -42,6 +44,7 @@ const UNCACHED = { NODE_DISABLE_COMPILE_CACHE: '1' };
 const FIRST = 'first start';
 const LATER = 'later starts, with the compile cache';
 const BUNDLE = 'bundle, first start';
+const BUNDLE_LATER = 'bundle, later starts';
 const COMPILED = 'compiled, as in the npm package, first start';
 const SMALL_FIRST = 'minimal configuration, first start';
 const SMALL_LATER = 'minimal configuration, later starts';
@@ -53,15 +56,18 @@ async function measure(run: Run, base: Tree | undefined): Promise<Findings> {
   writeFileSync(small, SMALL);
   await buildDist();
   await buildBundle({ out: join(run.folder, 'bundle') });
-  const bundle = join(run.folder, 'bundle/lib/coursegate.cjs');
+  // As `npm start` and the image start them. The program of the npm package starts Node again.
+  const bundle = [SEMI_SPACE, join(run.folder, 'bundle/lib/coursegate.cjs')];
+  const sources = [SEMI_SPACE, join(THIS_TREE, 'bin/coursegate.js')];
   const ways: Way[] = [
-    { name: FIRST, tree: THIS_TREE, environment: UNCACHED },
-    { name: twin(FIRST), twinOf: FIRST, tree: THIS_TREE, environment: UNCACHED },
-    { name: BUNDLE, tree: THIS_TREE, main: bundle, environment: UNCACHED },
-    { name: COMPILED, tree: THIS_TREE, main: join(THIS_TREE, 'dist/main.js'), environment: UNCACHED },
-    { name: LATER, tree: THIS_TREE },
-    { name: SMALL_FIRST, tree: THIS_TREE, config: small, environment: UNCACHED },
-    { name: SMALL_LATER, tree: THIS_TREE, config: small },
+    { name: FIRST, tree: THIS_TREE, program: sources, environment: UNCACHED },
+    { name: twin(FIRST), twinOf: FIRST, tree: THIS_TREE, program: sources, environment: UNCACHED },
+    { name: BUNDLE, tree: THIS_TREE, program: bundle, environment: UNCACHED },
+    { name: BUNDLE_LATER, tree: THIS_TREE, program: bundle },
+    { name: COMPILED, tree: THIS_TREE, program: [join(THIS_TREE, 'dist/main.js')], environment: UNCACHED },
+    { name: LATER, tree: THIS_TREE, program: sources },
+    { name: SMALL_FIRST, tree: THIS_TREE, program: sources, config: small, environment: UNCACHED },
+    { name: SMALL_LATER, tree: THIS_TREE, program: sources, config: small },
     ...(base === undefined
       ? []
       : [
@@ -70,8 +76,8 @@ async function measure(run: Run, base: Tree | undefined): Promise<Findings> {
         ]),
   ];
   // The warm-up reads from disk and fills the cache.
-  const measured = await run.inTurns('start, CPU', ways, ({ tree, config, environment, main }) =>
-    startOnce(tree, run.folder, environment, config, main),
+  const measured = await run.inTurns('start, CPU', ways, ({ tree, config, environment, program }) =>
+    startOnce(tree, run.folder, environment, config, program),
   );
   const walls = (name: string) => measured.get(name)?.map(({ wall }) => wall) ?? [];
   run.pair(`${FIRST}: time`, walls(FIRST), walls(twin(FIRST)));
@@ -82,15 +88,16 @@ async function measure(run: Run, base: Tree | undefined): Promise<Findings> {
     name.startsWith('minimal') ? '' : shown(ratio(walls(name), walls(FIRST)), 2),
     shown(estimate(starts.map(({ cpu }) => cpu)), 0),
   ]);
-  const text = `\`npm run bench:start\`: \`serve\` with the demo's configuration (Account API, tools, embedded store) and with a minimal one, from
-the spawn to the line "coursegate ready", each time with a new store. A first start has no compiled code.
+  const text = `\`npm run bench -- start\`: \`serve\` with the demo's configuration (Account API, tools, embedded store) and with a minimal one, from
+the spawn to the line "coursegate ready", each time with a new store. A first start has no compiled code. Sources are started
+as by \`npm start\` and the bundle as in the image: with a limit of the young generation on Node's command line.
 
 ${table(['start', 'time, ms', `x ${options.base}, same configuration`, 'x first start', 'CPU time, ms'], rows)}`;
   const goal = (name: string) => (base === undefined ? undefined : ratio(walls(name), walls(before)));
-  return { text, goals: { start: goal(FIRST), restart: goal(LATER), bundle: ratio(walls(BUNDLE), walls(FIRST)) } };
+  return { text, goals: { start: goal(FIRST), restart: goal(LATER), bundle: estimate(walls(BUNDLE)) } };
 }
 
-await bench('Start', 12, options, async (run) => {
+await bench(BENCHES.start, options, async (run) => {
   const base = hasCommit(options.base) ? checkOut(options.base, run.folder) : undefined;
   if (base === undefined) run.say(`MISSING: ${options.base} is not in this clone, so nothing is compared with it`);
   try {

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { mysqlServer, postgresServer, type TestServer } from '../../test/storage/sql/servers.ts';
 import { startRedis } from '../../test/support/redis.ts';
+import { BENCHES } from '../benches.ts';
 import { cpuMeter } from '../support/cpu.ts';
 import { type Gate, type GateOptions, startGate, THIS_TREE } from '../support/gate.ts';
 import { loadSlice } from '../support/load.ts';
@@ -14,7 +15,7 @@ import { type Named, twin } from '../support/turns.ts';
 
 /**
  * Measures what a refresh costs with each store and number of parallel clients, in this checkout and, if a commit is given, in
- * that one: `npm run bench:refreshes -- [REV] [--stores sqlite,redis,postgres,mysql] [--lanes 1,8,64]`. Without a commit, the
+ * that one: `npm run bench -- refreshes [REV] [--stores sqlite,redis,postgres,mysql] [--lanes 1,8,64]`. Without a commit, the
  * stores take turns; with one, the two versions do, store by store. Prints a table, and writes nothing. The stores are in TMPDIR,
  * and all but Redis wait for the disk at each commit.
  */
@@ -95,7 +96,7 @@ async function measure(
   }
 }
 
-await withRun(Number(options.rounds ?? 7), async (run) => {
+await withRun(BENCHES.refreshes, options, async (run) => {
   const other = revision === undefined ? undefined : checkOut(revision, run.folder);
   const versions = [
     ...(other === undefined ? [] : [{ name: other.commit, tree: other.path }]),
@@ -111,9 +112,9 @@ await withRun(Number(options.rounds ?? 7), async (run) => {
     other?.remove();
   }
   const heads = ['in parallel', 'gate', 'per second', 'CPU, µs', 'CPU / first'];
-  process.stdout.write(`\n${conditions()} A bare fdatasync takes ${syncTime(run.folder).toFixed(2)} ms.\n\n`);
+  process.stdout.write(`\n${conditions().text} A bare fdatasync takes ${syncTime(run.folder).toFixed(2)} ms.\n\n`);
   process.stdout.write(`${table(heads, rows)}\n`);
   const against = run.objections();
   if (against.length > 0)
-    process.stdout.write(`Not to be relied on:\n${against.map((line) => `- ${line}\n`).join('')}`);
+    process.stdout.write(`What speaks against these figures:\n${against.map((line) => `- ${line}\n`).join('')}`);
 });

@@ -113,7 +113,11 @@ export async function measureOverHttp(
     ({ gate }: Running) =>
     () =>
       cpuMeter([gate.pid()]);
-  await measure('refresh, over HTTP', (one) => slice(one.lanes, refreshOnce, at(one)));
+  await measure('refresh, over HTTP', (one) =>
+    slice(one.lanes, refreshOnce, at(one)).catch((thrown) => {
+      throw new Error(`${one.name}: the log of the gate ends with ${one.gate.log().slice(-4000)}`, { cause: thrown });
+    }),
+  );
   await measure('connected apps of a member, over HTTP', (one) =>
     slice([0], () => shows(one.browser.open(`${one.gate.origin}/oauth/apps`), 'Test App'), at(one)),
   );

@@ -113,6 +113,13 @@ async function subjectOf(
     gate: await gateProcess({ data, environment }),
     async filled(work) {
       const store = open();
+      if (kind === 'mysql') {
+        // Half of the time would go into waiting for the disk.
+        await database?.run(url, 'SET GLOBAL innodb_flush_log_at_trx_commit = 0');
+        return work(store)
+          .finally(() => store.close())
+          .finally(() => database?.run(url, 'SET GLOBAL innodb_flush_log_at_trx_commit = 1'));
+      }
       if (kind !== 'sqlite') return work(store).finally(() => store.close());
       await store.close();
       const { raw, close } = withoutIndexes(config.sqlite.path);

@@ -1,42 +1,80 @@
 import { parseArgs } from 'node:util';
-import { mysqlServer, postgresServer } from '../../test/storage/sql/servers.ts';
-import { redisPresent, startRedis } from '../../test/support/redis.ts';
-import { bench, OPTIONS } from '../support/run.ts';
-import { measureIdTokens } from './id-tokens.ts';
-import type { Kind, Servers } from './store-subjects.ts';
-import { measureStores } from './stores.ts';
+import { gateProcess } from '../../test/faults/gate-process.ts';
+import { connect } from '../../test/support/connection.ts';
+import { BENCHES } from '../benches.ts';
+import { cpuMeter } from '../support/cpu.ts';
+import { loadSlice } from '../support/load.ts';
+import { type RefreshLane, refreshLanes, refreshOnce } from '../support/refreshing.ts';
+import { table } from '../support/report.ts';
+import { bench, type Findings, OPTIONS, type Run } from '../support/run.ts';
+import { estimate, shown } from '../support/statistics.ts';
+import { syncTime } from '../support/sync-time.ts';
+import { type Named, twin } from '../support/turns.ts';
 
+/**
+ * What a refresh and a whole sign-in cost with an ID token of either algorithm, and without one. Each has its own gate with
+ * the embedded store.
+ */
 const { values: options } = parseArgs({ options: OPTIONS });
-/**
- * Numbers of connected apps in a store, the smallest first. A million take 4 to 7 GB of disk or memory, and minutes to fill:
- * set BENCH_SIZES=1000,20000 for a short run.
- */
-const SIZES = (process.env.BENCH_SIZES ?? '1000,1000000').split(',').map(Number);
-const KINDS: readonly Kind[] = ['sqlite', 'redis', 'postgres', 'mysql'];
-/**
- * Set BENCH_STORES=redis,postgres to measure these stores only, or BENCH_STORES=id-tokens for the algorithms of ID tokens.
- * Without it, the databases are left out.
- */
-const PARTS = (process.env.BENCH_STORES ?? 'sqlite,redis,id-tokens').split(',');
-const kinds = KINDS.filter((kind) => PARTS.includes(kind));
+const LANES = 8;
 
-if (PARTS.includes('id-tokens')) await bench('Tokens: ID tokens', 12, options, measureIdTokens);
-if (kinds.length > 0) {
-  const servers: Servers = {
-    ...(kinds.includes('redis') && redisPresent() ? { redis: await startRedis({ appendOnly: true }) } : {}),
-    ...(kinds.includes('postgres') ? { postgres: await postgresServer(true) } : {}),
-    ...(kinds.includes('mysql') ? { mysql: await mysqlServer(true) } : {}),
-  };
+interface Subject extends Named {
+  readonly lanes: readonly RefreshLane[];
+  readonly pid: number;
+}
+
+async function measure(run: Run): Promise<Findings> {
+  const closers: (() => Promise<void>)[] = [];
   try {
-    await bench('Tokens: stores', 10, options, (run) =>
-      measureStores(
-        run,
-        kinds.filter((kind) => kind !== 'redis' || servers.redis !== undefined),
-        SIZES,
-        servers,
-      ),
+    const subjects: Subject[] = [];
+    for (const [name, algorithm, scope, twinOf] of [
+      ['no ID token', 'RS256', 'courses:read'],
+      ['ES256', 'ES256', 'openid courses:read'],
+      [twin('ES256'), 'ES256', 'openid courses:read', 'ES256'],
+      ['RS256', 'RS256', 'openid courses:read'],
+    ] as const) {
+      run.say(`starting ${name}`);
+      const gate = await gateProcess();
+      closers.push(() => gate.close());
+      await gate.start();
+      const lanes = await refreshLanes(gate.origin, LANES, algorithm, scope);
+      subjects.push({ name, twinOf, lanes, pid: gate.pid() });
+    }
+    const refreshes = await run.inTurns('refreshes', subjects, ({ lanes, pid }) =>
+      loadSlice(lanes, refreshOnce, () => cpuMeter([pid])),
     );
+    const signIns = await run.inTurns('sign-ins', subjects, ({ lanes: [one], pid, name }) => {
+      const parameters = { scope: name === 'no ID token' ? 'courses:read' : 'openid courses:read' };
+      return loadSlice(
+        [1, 2],
+        async () => one && connect(one.app, { parameters }),
+        () => cpuMeter([pid]),
+      );
+    });
+    const cpu = (measured: typeof refreshes, name: string) =>
+      estimate((measured.get(name) ?? []).map((cost) => cost.cpu / 1000));
+    const rate = (name: string) => estimate((refreshes.get(name) ?? []).map(({ perSecond }) => perSecond));
+    const rows = subjects.map(({ name }) => [
+      name,
+      shown(cpu(refreshes, name), 2),
+      shown(rate(name), 0),
+      shown(cpu(signIns, name), 1),
+    ]);
+    return {
+      text: `\`npm run bench -- tokens\`: refreshes over HTTP at gates with the embedded store, ${LANES} in parallel, and whole sign-ins of members
+who are new to the browser, two in parallel: authorization request, the site's login, consent, and the code for tokens. By the algorithm
+of the app's ID token. CPU time is that of the gate only. A bare \`fdatasync\` takes ${syncTime(run.folder).toFixed(2)} ms here.
+
+${table(['ID token', 'CPU per refresh, ms', 'refreshes per second', 'CPU per sign-in, ms'], rows)}`,
+      goals: {
+        refreshCpu: cpu(refreshes, 'ES256'),
+        refreshRate: rate('ES256'),
+        signInCpu: cpu(signIns, 'ES256'),
+      },
+    };
   } finally {
-    for (const server of Object.values(servers)) await server.close();
+    for (const close of closers) await close();
   }
 }
+
+await bench(BENCHES.tokens, options, measure);

@@ -60,7 +60,7 @@ else rmSync(folder, { recursive: true, force: true });
 
 if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(outcomes));
 const broken = [...stopped, ...outcomes.flatMap((outcome) => judge(outcome, SLOPED).broken)];
-const text = `${at}${options.note === '' ? '' : ` ${options.note}`}
+const text = `${at.text}${options.note === '' ? '' : ` ${options.note}`}
 
 \`npm run test:soak\`, COURSEGATE_SOAK_MINUTES=${MINUTES}: ${PER_SECOND} pieces of work per second at each gate: reads and writes
 through the proxy, sign-ins with consent, codes, refreshes, short-lived event streams and WebSockets, the Account API, agents of

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { BENCHES } from '../benches.ts';
 import { table } from '../support/report.ts';
 import { bench, type Findings, OPTIONS, type Run } from '../support/run.ts';
 import { estimate, ratio, shown } from '../support/statistics.ts';
@@ -55,12 +56,13 @@ function outcomeTable(outcome: StreamsOutcome): string {
   );
 }
 
-await bench('Streams', 12, options, async (run: Run): Promise<Findings> => {
+await bench(BENCHES.streams, options, async (run: Run): Promise<Findings> => {
   const costs = await measureEventCosts(run, COST_STREAMS);
+  await run.look();
   const outcome = await runStreams({ streams: STREAMS, grants: 20, folder: run.folder, seconds: 20, say: run.say });
   const { ticks, each, beside, besideAtOnce, storm, descriptors } = outcome;
   return {
-    text: `\`npm run bench:streams\`: CPU time per event that a proxy passes on, with ${COST_STREAMS} streams at each, and five events per
+    text: `\`npm run bench -- streams\`: CPU time per event that a proxy passes on, with ${COST_STREAMS} streams at each, and five events per
 stream and second.
 
 ${costTable(costs)}
@@ -72,7 +74,7 @@ ${outcomeTable(outcome)}`,
     goals: {
       eventCpu: estimate(costs.atOnce.get(COURSEGATE)?.map(({ cpu }) => cpu) ?? []),
       besideSpread: beside.p99,
-      idleStream: each,
+      idleStreamOfMany: each,
       recovery: storm.took,
       lostTicks: ticks.sent - ticks.heard,
       failedRequests: [beside, besideAtOnce, storm.beside].reduce((sum, one) => sum + one.others.length, 0),

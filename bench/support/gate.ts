@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startSchool } from '../../src/operator/demo/school.ts';
 import { authorizationRequest, redeem, registerApp } from '../../test/support/app.ts';
 import { createBrowser } from '../../test/support/browser.ts';
+import { startSchoolWithEcho } from '../../test/support/echo-socket.ts';
 import { approve } from '../../test/support/member.ts';
 import { freePort, type Process, startProcess } from './processes.ts';
 
@@ -78,17 +78,18 @@ export interface Gate {
 
 export async function startGate(options: GateOptions): Promise<Gate> {
   const { tree = THIS_TREE, workers = 1 } = options;
+  // Before the free ports are looked for, because it would take one of them.
+  const school = await startSchoolWithEcho({
+    ports: { school: 0, progress: 0, events: 0 },
+    gate: () => ({ issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
+    clock: Date.now,
+  });
   const [port, adminPort, inspector] = [await freePort(), await freePort(), await freePort()];
   const publicPort = options.gateway === undefined ? port : await freePort();
   // The load asks for 127.0.0.1, and a gateway's decision is for the host of the origin only.
   const origin = `http://${options.gateway === undefined ? 'localhost' : '127.0.0.1'}:${publicPort}`;
   const home = mkdtempSync(join(options.folder, 'gate-'));
   mkdirSync(join(home, 'data'));
-  const school = await startSchool({
-    ports: { school: 0, progress: 0, events: 0 },
-    gate: () => ({ issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
-    clock: Date.now,
-  });
   const file = join(home, 'gate.yaml');
   writeFileSync(
     file,

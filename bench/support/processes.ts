@@ -65,8 +65,20 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(late);
 }
 
-/** A free port. */
-export function freePort(): Promise<number> {
+const given = new Set<number>();
+
+/** A free port, and another one each time: what was given out may not listen yet. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = await anyPort();
+    if (!given.has(port)) {
+      given.add(port);
+      return port;
+    }
+  }
+}
+
+function anyPort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);

@@ -10,24 +10,23 @@ export interface Pair {
 const MOST_APART = 1.05;
 const WIDEST = 1.1;
 /** The share of the CPUs that other processes may use while the bench waits. */
-const MOST_BUSY = 0.1;
+export const MOST_BUSY = 0.1;
 
-/** Why the figures of a run may not be published; empty if they may. */
+/** What speaks against the figures of a run; empty if nothing does. They are published with it. */
 export function objections(pairs: readonly Pair[], busy: readonly number[]): readonly string[] {
   const most = Math.max(...busy);
   return [
-    ...(pairs.length === 0 ? ['no subject was started twice, so the error of the measurement is unknown'] : []),
-    ...pairs.flatMap(objectionTo),
-    ...(most > MOST_BUSY
-      ? [`other processes use ${Math.round(most * 100)} % of the CPUs; at most ${MOST_BUSY * 100} % are allowed`]
-      : []),
+    ...pairs.flatMap(({ what, ratio }) => {
+      const objection = objectionTo(ratio);
+      return objection === undefined ? [] : [`A/A of ${what} is ${shown(ratio, 3)}: ${objection}`];
+    }),
+    ...(most > MOST_BUSY ? [`other processes used up to ${Math.round(most * 100)} % of the CPUs`] : []),
   ];
 }
 
-function objectionTo({ what, ratio }: Pair): readonly string[] {
-  const { median, low, high } = ratio;
-  const figures = `A/A of ${what} is ${shown(ratio, 3)}`;
-  if (!(median <= MOST_APART && median >= 1 / MOST_APART)) return [`${figures}: more than 5 % apart`];
-  if (Number.isNaN(low)) return [`${figures}: too few rounds`];
-  return high <= WIDEST && low >= 1 / WIDEST ? [] : [`${figures}: too uncertain, its interval reaches beyond 10 %`];
+/** Why two starts of the same subject differ too much; undefined if they do not. */
+export function objectionTo({ median, low, high }: Estimate): string | undefined {
+  if (!(median <= MOST_APART && median >= 1 / MOST_APART)) return 'more than 5 % apart';
+  if (Number.isNaN(low)) return 'too few rounds';
+  return high <= WIDEST && low >= 1 / WIDEST ? undefined : 'its interval reaches beyond 10 %';
 }

@@ -65,19 +65,20 @@ async function assertSameWork({ port, tokens }: Running, name: string): Promise<
 /** CPU time per request, at saturation, in slices of a second. */
 export function saturation(
   bench: Bench,
+  what: string,
   peers: readonly Peer[],
   path: string,
   workers: 1 | 2 = 1,
 ): Promise<Measured<Saturation>> {
   const { folder } = bench.run;
-  return inStarts(bench, path, peers, workers, (subject, warming) =>
+  return inStarts(bench, what, peers, workers, (subject, warming) =>
     saturate(subject, path, warming ? 3 : 1, folder, workers === 1),
   );
 }
 
 /** Latency at a fixed rate. */
-export function latency(bench: Bench, peers: readonly Peer[], rate: number): Promise<Measured<Latency>> {
-  return inStarts(bench, `${rate}/s`, peers, 1, (subject, warming) =>
+export function latency(bench: Bench, what: string, peers: readonly Peer[], rate: number): Promise<Measured<Latency>> {
+  return inStarts(bench, what, peers, 1, (subject, warming) =>
     steady(subject, '/api/bench/k1', rate, warming ? 1 : bench.steadySeconds),
   );
 }
@@ -100,14 +101,24 @@ async function inStarts<T extends { readonly cpu: number }>(
   return measured;
 }
 
-/** Memory per idle event stream. Measured once, because a process does not shrink after it has grown. */
-export function memory(bench: Bench, peers: readonly Peer[]): Promise<ReadonlyMap<string, StreamMemory>> {
+/** Measures each peer once, while none of the others has anything to do. */
+export function eachAlone<T>(
+  bench: Bench,
+  peers: readonly Peer[],
+  measure: (subject: Subject) => Promise<T>,
+): Promise<readonly T[]> {
   return withPeers(bench, peers, 1, async (subjects) => {
-    const measured = new Map<string, StreamMemory>();
-    for (const subject of subjects) {
-      bench.run.say(`  ${bench.streams} streams through ${subject.name}`);
-      measured.set(subject.name, await memoryPerStream(subject, '/api/bench/stream', bench.streams));
-    }
+    const measured: T[] = [];
+    for (const subject of subjects) measured.push(await measure(subject));
     return measured;
   });
+}
+
+/** Memory per idle event stream. Measured once, because a process does not shrink after it has grown. */
+export async function memory(bench: Bench, peers: readonly Peer[]): Promise<ReadonlyMap<string, StreamMemory>> {
+  const measured = await eachAlone(bench, peers, async (subject) => {
+    bench.run.say(`  ${bench.streams} streams through ${subject.name}`);
+    return [subject.name, await memoryPerStream(subject, '/api/bench/stream', bench.streams)] as const;
+  });
+  return new Map(measured);
 }

@@ -11,8 +11,9 @@ import {
   seedFast,
   withStore,
 } from '../../../test/operator/console/support/seed.ts';
-import { busyShare } from '../../support/cpu.ts';
-import { conditions, table, writeSection } from '../../support/report.ts';
+import { BENCHES } from '../../benches.ts';
+import { table } from '../../support/report.ts';
+import { bench, type Findings, OPTIONS } from '../../support/run.ts';
 import { median } from '../../support/statistics.ts';
 
 /**
@@ -21,14 +22,11 @@ import { median } from '../../support/statistics.ts';
  */
 const { values: options } = parseArgs({
   options: {
+    ...OPTIONS,
     grants: { type: 'string', default: '100000' },
-    rounds: { type: 'string', default: '20' },
-    'no-report': { type: 'boolean' },
   },
 });
 const SEED: Seed = { grants: Number(options.grants), members: Number(options.grants) / 2, apps: 300 };
-/** Milliseconds that a page may take. */
-const GOAL = 200;
 
 const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['first page', '/console'],
@@ -48,61 +46,52 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['the question before disconnecting', `/console/members/${memberId(1)}/apps/${encodeURIComponent(appId(1))}`],
 ];
 
-const at = conditions();
-const busy = await busyShare(2);
-const world = await startConsoleWorld();
-try {
-  const reading = await world.whileStopped(async () => {
-    await seedFast(world.data, SEED);
-    return readOnce();
-  });
-  const operator = await openConsole(world);
-  const first: number[] = [];
-  while ((await operator.get('/console/members')).text.includes('Reading the store')) {
-    const began = performance.now();
-    await operator.get('/console/search?q=m-1');
-    first.push(performance.now() - began);
-  }
-  const times = new Map<string, number[]>(PAGES.map(([name]) => [name, []]));
-  for (let round = 0; round < Number(options.rounds); round += 1) {
-    for (const [name, path] of PAGES) {
+await bench(BENCHES.console, options, async (run): Promise<Findings> => {
+  const world = await startConsoleWorld();
+  try {
+    await run.look();
+    run.say('filling the store');
+    const reading = await world.whileStopped(async () => {
+      await seedFast(world.data, SEED);
+      return readOnce(world.data);
+    });
+    const operator = await openConsole(world);
+    const first: number[] = [];
+    while ((await operator.get('/console/members')).text.includes('Reading the store')) {
       const began = performance.now();
-      const { status } = await operator.get(path);
-      times.get(name)?.push(performance.now() - began);
-      if (status !== 200) throw new Error(`${path}: ${status}`);
+      await operator.get('/console/search?q=m-1');
+      first.push(performance.now() - began);
     }
-  }
-  const rows = [...times, ...(first.length === 0 ? [] : [['any list, while the store is read', first] as const])].map(
-    ([name, taken]) => [name, median(taken).toFixed(1), Math.max(...taken).toFixed(1)],
-  );
-  const slowest = Math.max(...[...times.values(), first].flat());
-  const text = `${at}
-
-\`npm run bench:console\`: pages of the console with ${SEED.grants.toLocaleString('en')} grants of ${SEED.members.toLocaleString('en')} members and ${SEED.apps} apps on SQLite, over HTTP, ${options.rounds} times each in turn.
+    const times = new Map<string, number[]>(PAGES.map(([name]) => [name, []]));
+    for (let round = 0; round < run.rounds; round += 1) {
+      for (const [name, path] of PAGES) {
+        const began = performance.now();
+        const { status } = await operator.get(path);
+        times.get(name)?.push(performance.now() - began);
+        if (status !== 200) throw new Error(`${path}: ${status}`);
+      }
+    }
+    await run.look();
+    const all = [...times, ...(first.length === 0 ? [] : [['any list, while the store is read', first] as const])];
+    const rows = all.map(([name, taken]) => [name, median(taken).toFixed(1), Math.max(...taken).toFixed(1)]);
+    return {
+      text: `\`npm run bench -- console\`: pages of the console with ${SEED.grants.toLocaleString('en')} grants of ${SEED.members.toLocaleString('en')} members and ${SEED.apps} apps on SQLite, over HTTP, ${run.rounds} times each in turn.
 
 ${table(['page', 'median, ms', 'slowest, ms'], rows)}
 
 Reading the store for the search takes ${reading.cpu} ms of CPU time in ${reading.milliseconds} ms, and ${reading.memory} MB of memory. The event loop
-is free again after ${reading.median} ms in the median, ${reading.p99} ms at p99, and ${reading.longest} ms at most.
-
-| goal | bound | measured |
-| --- | --- | --- |
-| the slowest page | at most ${GOAL} ms | ${slowest.toFixed(0)} ms |`;
-  process.stdout.write(`\n## Console\n\n${text}\n`);
-  const after = Math.max(busy, await busyShare(2));
-  if (after > 0.1) {
-    process.stdout.write(
-      `\nNot written to RESULTS.md: other processes use ${Math.round(after * 100)} % of the CPUs.\n`,
-    );
-    process.exitCode = 1;
-  } else if (!options['no-report']) writeSection('Console', text);
-} finally {
-  await world.close();
-}
+is free again after ${reading.median} ms in the median, ${reading.p99} ms at p99, and ${reading.longest} ms at most.`,
+      goals: { consolePage: Math.max(...all.flatMap(([, taken]) => taken)) },
+      partial: SEED.grants === 100_000 ? undefined : `${SEED.grants} grants instead of 100,000`,
+    };
+  } finally {
+    await world.close();
+  }
+});
 
 /** Reads everything once, and watches how long each slice keeps the event loop. */
-function readOnce() {
-  return withStore(world.data, async (store) => {
+function readOnce(data: string) {
+  return withStore(data, async (store) => {
     const slices = createHistogram();
     const heap = process.memoryUsage().heapUsed;
     const cpu = process.cpuUsage();

@@ -1,19 +1,23 @@
 import { execFile } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cpuMeter } from '../../support/cpu.ts';
 import type { Cost } from '../../support/load.ts';
+import { toolPath } from '../../support/tools.ts';
 import type { Running } from '../peers/peer.ts';
 import { OTHER_PROCESSOR } from '../upstream.ts';
+import { counting, countsOf } from './counters.ts';
 
 /** The cost of a slice, and what each process of the subject had of its CPU time. */
 export interface Saturation extends Cost {
   /** CPU time per operation in microseconds, in the order of the subject's roots. */
   readonly each: readonly number[];
+  /** Per operation; NaN where they cannot be counted. */
+  readonly instructions: number;
+  readonly cacheMisses: number;
 }
 
-const WRK = ['/usr/bin/wrk', '/usr/local/bin/wrk'].find(existsSync);
 const CONNECTIONS = 48;
 
 /** Sends requests as fast as responses arrive, on 48 keep-alive connections. Throws if a response is not 200. */
@@ -24,12 +28,14 @@ export async function saturate(
   folder: string,
   pinned: boolean,
 ): Promise<Saturation> {
-  if (WRK === undefined) throw new Error('wrk is not installed: apt-get install wrk');
+  const wrk = toolPath('wrk');
   const script = join(folder, `wrk-${running.port}.lua`);
   writeFileSync(script, requests(running.tokens));
   const url = `http://127.0.0.1:${running.port}${path}`;
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, url];
-  const [program, ...rest] = pinned ? ['taskset', '-c', String(OTHER_PROCESSOR), WRK, ...args] : [WRK, ...args];
+  const command = pinned ? ['taskset', '-c', String(OTHER_PROCESSOR), wrk, ...args] : [wrk, ...args];
+  const counted = join(folder, `counted-${running.port}`);
+  const [program, ...rest] = counting(running.roots, counted, command);
   const meters = running.roots.map((root) => cpuMeter([root]));
   const { stdout } = await promisify(execFile)(program as string, rest);
   const times = meters.map((used) => used());
@@ -38,7 +44,12 @@ export async function saturate(
   const bad = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout);
   if (bad !== null || !(done > 0)) throw new Error(`requests to ${url} failed: ${stdout}`);
   const each = times.map((time) => time / done);
-  return { perSecond, cpu: each.reduce((sum, one) => sum + one, 0), each, operations: done };
+  const counts = countsOf(counted);
+  return {
+    ...{ perSecond, cpu: each.reduce((sum, one) => sum + one, 0), each, operations: done },
+    instructions: (counts?.instructions ?? Number.NaN) / done,
+    cacheMisses: (counts?.cacheMisses ?? Number.NaN) / done,
+  };
 }
 
 /** Seven headers as an assistant sends them, with another token for each request. */

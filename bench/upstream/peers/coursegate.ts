@@ -1,4 +1,4 @@
-import { type RedisServer, redisPresent, startRedis } from '../../../test/support/redis.ts';
+import { type RedisServer, startRedis } from '../../../test/support/redis.ts';
 import { startGate } from '../../support/gate.ts';
 import { twin } from '../../support/turns.ts';
 import type { Peer, PeerContext, Running } from './peer.ts';
@@ -18,7 +18,7 @@ export const coursegateAgain: Peer = { ...coursegate(), name: twin(COURSEGATE), 
 
 async function start({ folder, upstream, workers, processor }: PeerContext, routes: number): Promise<Running> {
   // The embedded store allows one process only. Two workers share a Redis, as two replicas would.
-  const redis: RedisServer | undefined = workers === 2 && redisPresent() ? await startRedis() : undefined;
+  const redis: RedisServer | undefined = workers === 2 ? await startRedis() : undefined;
   const filler = Array.from(
     { length: routes - 2 },
     (_, at) => `{ match: "GET /api/area-${at}/things/**", upstream: bench, scopes: [courses:read] }`,

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { freePort, startProcess } from '../../support/processes.ts';
-import { goBuild, NO_GO } from '../go.ts';
+import { goBuild } from '../go.ts';
 import type { Peer } from './peer.ts';
 
 export const goProxy: Peer = {
   name: 'Go ReverseProxy, no token',
-  missing: NO_GO,
   async start({ folder, upstream, processor }) {
     const port = await freePort();
     const process = await startProcess(await goBuild('reverse-proxy', folder), [], {

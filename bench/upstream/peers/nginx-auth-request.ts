@@ -2,19 +2,18 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, type Process, startProcess } from '../../support/processes.ts';
-import { goBuild, NO_GO } from '../go.ts';
+import { goBuild } from '../go.ts';
 import { FORWARDED, nginxHttp } from './nginx.ts';
-import { NGINX, startNginx } from './nginx-process.ts';
+import { startNginx } from './nginx-process.ts';
 import type { Peer, PeerContext } from './peer.ts';
 
 type StartService = (context: PeerContext, port: number, tokenFile: string) => Promise<Process>;
 
 /** nginx with auth_request: asks a small token service about every request, passes its identity headers on, and logs JSON. */
-function authRequest(name: string, missing: string | undefined, startService: StartService): Peer {
+function authRequest(name: string, startService: StartService): Peer {
   return {
     name,
     processes: ['nginx', 'service'],
-    missing: NGINX === undefined ? 'apt-get install nginx-light' : missing,
     async start(context) {
       const { folder, upstream, workers, processor, tokens } = context;
       const [port, servicePort] = [await freePort(), await freePort()];
@@ -54,7 +53,6 @@ function authRequest(name: string, missing: string | undefined, startService: St
 
 export const nginxAuthRequestNode = authRequest(
   'nginx auth_request + Node service',
-  undefined,
   ({ folder, processor }, port, tokenFile) =>
     startProcess(process.execPath, [fileURLToPath(new URL('../servers/token-service.ts', import.meta.url))], {
       processor,
@@ -66,7 +64,6 @@ export const nginxAuthRequestNode = authRequest(
 
 export const nginxAuthRequestGo = authRequest(
   'nginx auth_request + Go service',
-  NO_GO,
   async ({ folder, processor }, port, tokenFile) =>
     startProcess(await goBuild('token-service', folder), [], {
       processor,

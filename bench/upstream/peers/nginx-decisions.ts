@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startGate, THIS_TREE } from '../../support/gate.ts';
-import { NGINX, startNginx } from './nginx-process.ts';
+import { startNginx } from './nginx-process.ts';
 import type { Peer } from './peer.ts';
 
 const LOG = `log_format json escape=json '{"time":"$time_iso8601","method":"$request_method","path":"$uri","status":$status,"bytes":$bytes_sent,"ms":$request_time,"upstream_ms":"$upstream_header_time","request_id":"$request_id","address":"$remote_addr"}';`;
@@ -11,7 +11,6 @@ const LOG = `log_format json escape=json '{"time":"$time_iso8601","method":"$req
 export const nginxDecisions: Peer = {
   name: 'nginx + our decision',
   processes: ['gate', 'nginx'],
-  missing: NGINX === undefined ? 'apt-get install nginx-light' : undefined,
   async start({ folder, upstream, workers, processor }) {
     const routes = Array.from(
       { length: 8 },

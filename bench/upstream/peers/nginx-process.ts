@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Process, startProcess } from '../../support/processes.ts';
-
-export const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find(existsSync);
+import { toolPath } from '../../support/tools.ts';
 
 /** Starts an nginx in its own folder, with the given content of its `http` block. */
 export async function startNginx(options: {
@@ -13,7 +12,6 @@ export async function startNginx(options: {
   port: number;
   http: string;
 }): Promise<Process> {
-  if (NGINX === undefined) throw new Error('nginx is not installed: apt-get install nginx-light');
   const folder = join(options.folder, options.name);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'nginx.conf');
@@ -28,7 +26,7 @@ export async function startNginx(options: {
     events { worker_connections 8192; }
     http { ${temporary} ${options.http} }`,
   );
-  return startProcess(NGINX, ['-c', file, '-p', folder], {
+  return startProcess(toolPath('nginx'), ['-c', file, '-p', folder], {
     processor: options.processor,
     port: options.port,
     output: join(folder, 'output.log'),

@@ -1,8 +1,6 @@
 import { freePort } from '../../support/processes.ts';
-import { NGINX, startNginx } from './nginx-process.ts';
+import { startNginx } from './nginx-process.ts';
 import type { Peer } from './peer.ts';
-
-const MISSING = NGINX === undefined ? 'apt-get install nginx-light' : undefined;
 
 /** Settings of all nginx peers: keep-alive on both sides, and unbuffered streams. */
 export function nginxHttp(upstream: { port: number; streamPort: number }, log: string, server: string): string {
@@ -21,7 +19,6 @@ export const FORWARDED = `proxy_set_header Connection ""; proxy_set_header Host 
 /** The lower bound: proxy_pass without tokens and without a log. */
 export const nginx: Peer = {
   name: 'nginx proxy_pass',
-  missing: MISSING,
   async start({ folder, upstream, workers, processor }) {
     const port = await freePort();
     const http = nginxHttp(

@@ -24,8 +24,6 @@ export interface Running {
 }
 
 export interface Peer extends Named {
-  /** How to install what it needs; undefined if it can run. */
-  readonly missing?: string | undefined;
   /** Names of its processes, in the order of `roots`; omitted if there is only one. */
   readonly processes?: readonly string[];
   start(context: PeerContext): Promise<Running>;

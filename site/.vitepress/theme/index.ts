@@ -4,6 +4,7 @@ import { defineComponent, h } from 'vue';
 import { scrollWithKeyboard } from './scroll-with-keyboard.ts';
 import { VersionMenu } from './version-menu.ts';
 import './style.css';
+import './runs.css';
 import './menu-and-front.css';
 
 const Layout = defineComponent({
