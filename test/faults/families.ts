@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Redis } from 'ioredis';
+import { type SqlDialect, sql } from '../../src/storage/sql/session.ts';
 
 /** The usable entries of one grant in the store, by kind. */
 export interface Family {
@@ -58,4 +59,24 @@ export async function familiesInRedis(redis: Redis): Promise<readonly Family[]> 
     if (kind === 'AccessToken') family.access_tokens += 1;
   }
   return [...families.values()];
+}
+
+const PER_GRANT = sql(`
+  SELECT sum(CASE WHEN kind = 'AuthorizationCode' AND consumed_at IS NULL THEN 1 ELSE 0 END) AS codes,
+         sum(CASE WHEN kind = 'AuthorizationCode' AND consumed_at IS NOT NULL THEN 1 ELSE 0 END) AS used_codes,
+         sum(CASE WHEN kind = 'RefreshToken' AND consumed_at IS NULL THEN 1 ELSE 0 END) AS refresh_tokens,
+         sum(CASE WHEN kind = 'AccessToken' THEN 1 ELSE 0 END) AS access_tokens
+    FROM coursegate_entry WHERE ref_grant IS NOT NULL GROUP BY ref_grant`);
+
+/** The same for PostgreSQL and MariaDB. */
+export async function familiesInSql(dialect: SqlDialect, url: string): Promise<readonly Family[]> {
+  const session = await dialect.connect(url);
+  const [rows = []] = await session.run(PER_GRANT);
+  session.close();
+  return rows.map((row) => ({
+    codes: Number(row.codes),
+    used_codes: Number(row.used_codes),
+    refresh_tokens: Number(row.refresh_tokens),
+    access_tokens: Number(row.access_tokens),
+  }));
 }

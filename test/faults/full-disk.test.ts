@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type App, introspect, postForm, registerApp } from '../support/app.ts';
@@ -16,29 +14,13 @@ import {
   token,
 } from '../support/connection.ts';
 import { OLU } from '../support/member.ts';
-import { missing } from '../support/missing.ts';
 import { type GateProcess, gateProcess } from './gate-process.ts';
+import { MIB, smallDisk } from './small-disk.ts';
 
-const MIB = 1024 * 1024;
+const disk = smallDisk(96);
 
-/** A disk of 96 MiB: a file system in memory, which only root can mount. */
-function smallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'coursegate-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m,mode=0700', 'coursegate-test', folder], { stdio: 'pipe' });
-    return folder;
-  } catch {
-    rmSync(folder, { recursive: true });
-    missing('the tests of a full disk need the right to mount one (root)', true);
-    return undefined;
-  }
-}
-
-const disk = smallDisk();
-
-describe.skipIf(disk === undefined)('a gate on a full disk', () => {
-  const data = disk ?? '';
-  const ballast = join(data, 'ballast');
+describe.skipIf(!disk.isMounted)('a gate on a full disk', () => {
+  const { path: data, free, fillUpTo, empty } = disk;
   const database = join(data, 'coursegate.db');
   let gate: GateProcess;
   let app: App;
@@ -57,8 +39,7 @@ describe.skipIf(disk === undefined)('a gate on a full disk', () => {
   });
   afterAll(async () => {
     await gate.close();
-    execFileSync('umount', [data]);
-    rmSync(data, { recursive: true });
+    disk.close();
   });
 
   const connected = async (options = {}) => (await connect(app, options)) as unknown as Tokens;
@@ -84,15 +65,6 @@ describe.skipIf(disk === undefined)('a gate on a full disk', () => {
     );
   const revoke = async (value: string) =>
     read(await postForm(app.server.revocation_endpoint, { client_id: app.client.client_id, token: value }));
-  const free = () => {
-    const { bavail, bsize } = statfsSync(data);
-    return bavail * bsize;
-  };
-  /** Fills the disk as another program would, except for this much. */
-  const fillUpTo = (left: number) => {
-    writeFileSync(ballast, '', { flag: 'a' });
-    appendFileSync(ballast, Buffer.alloc(Math.max(0, free() - left)));
-  };
   const readiness = async () => {
     const answer = await fetch(`${gate.admin}/readyz`);
     return [answer.status, (await answer.text()).trim()];
@@ -125,7 +97,7 @@ describe.skipIf(disk === undefined)('a gate on a full disk', () => {
     fillUpTo(30 * MIB);
     await vi.waitFor(async () => refusedFor5s(await register()));
     expect(await readiness()).toEqual([200, 'ok']);
-    rmSync(ballast);
+    empty();
     await vi.waitFor(async () => expect((await push()).status).toBe(201));
   });
 
@@ -168,7 +140,7 @@ describe.skipIf(disk === undefined)('a gate on a full disk', () => {
     await gate.kill();
     expect(free()).toBeLessThan(MIB);
 
-    rmSync(ballast);
+    empty();
     await gate.start();
     expect((await readiness())[0]).toBe(200);
     expect((await introspect(app, cutOff.access_token)).active).toBe(false);
@@ -182,7 +154,7 @@ describe.skipIf(disk === undefined)('a gate on a full disk', () => {
     fillUpTo(0);
     await vi.waitFor(async () => expect((await readiness())[0]).toBe(503), { timeout: 5000, interval: 100 });
     refusedFor5s(await token(app, second));
-    rmSync(ballast);
+    empty();
     await vi.waitFor(async () => expect((await readiness())[0]).toBe(200), { timeout: 5000, interval: 100 });
     const redeemed = await token(app, second);
     expect(redeemed).toMatchObject({ status: 200 });

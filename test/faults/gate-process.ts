@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type School, startSchool } from '../../src/operator/demo/school.ts';
+import type { School } from '../../src/operator/demo/school.ts';
 import { type Command, runCommand } from '../support/command.ts';
+import { startSchoolWithEcho } from '../support/echo-socket.ts';
 import { freePort } from '../support/world.ts';
 
 const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url));
@@ -106,7 +107,7 @@ export async function gateProcess(options: GateProcessOptions = {}): Promise<Gat
 
 /** The demo's school, which accepts the assertions of the gate at `origin`. */
 export function schoolOf(origin: string): Promise<School> {
-  return startSchool({
+  return startSchoolWithEcho({
     ports: { school: 0, progress: 0, events: 0 },
     gate: () => ({ issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
   });

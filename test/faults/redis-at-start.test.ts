@@ -1,7 +1,9 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { describeFailure } from '../../src/commands/failure.ts';
 import { awaitStore } from '../../src/foundation/await-store.ts';
+import { StoreNotReady } from '../../src/storage/open-failure.ts';
 import { redisStore } from '../../src/storage/redis/redis-store.ts';
 import { checkRedisAtStart } from '../../src/storage/redis/start.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
@@ -84,6 +86,43 @@ describe.skipIf(!redisPresent())('a gate whose Redis is not ready at the start',
     await redis.kill();
     const loaded = redis.start();
     await startsAfter(stand, /LOADING|still loading its data/, () => loaded);
+  });
+
+  it('waits for a Redis that is killed while it is asked', async () => {
+    const redis = await startRedis({ appendOnly: true });
+    closing.push(() => redis.close());
+    const options = { url: redis.url, keyPrefix: 'gate' };
+    const store = redisStore(options, Date.now);
+    closing.push(() => store.close());
+    await store.get('Grant', 'a');
+    redis.hang();
+    const checked = checkRedisAtStart(options, store).catch((thrown: unknown) => thrown);
+    await redis.kill();
+    expect(await checked).toBeInstanceOf(StoreNotReady);
+  });
+
+  // As the old primary does in a failover.
+  it.each<[string, (socket: Socket) => unknown]>([
+    ['ends', (socket) => socket.end()],
+    ['destroys', (socket) => socket.destroy()],
+    ['resets', (socket) => socket.once('data', () => socket.resetAndDestroy())],
+  ])('waits for a Redis that %s its connections', async (_name, end) => {
+    const server = createServer((socket) => void end(socket.on('error', () => {}).resume()));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => new Promise((resolve) => server.close(resolve)));
+    const { port } = server.address() as AddressInfo;
+    const node = { host: '127.0.0.1', port };
+    for (const target of [
+      { url: `redis://127.0.0.1:${port}` },
+      { cluster: [node] },
+      { sentinels: [node], masterName: 'primary' },
+    ]) {
+      const options = { ...target, keyPrefix: 'gate' };
+      const store = redisStore(options, Date.now);
+      const failure = await checkRedisAtStart(options, store).catch((thrown: unknown) => thrown);
+      expect(failure, JSON.stringify(target)).toBeInstanceOf(StoreNotReady);
+      await store.close();
+    }
   });
 
   it.each([
