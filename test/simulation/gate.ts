@@ -1,0 +1,216 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { createAuthorizationServer } from '../../src/authorization-server/authorization-server.ts';
+import { openKeyring } from '../../src/authorization-server/keyring.ts';
+import { asGatewayError } from '../../src/errors.ts';
+import { NO_OUTBOX } from '../../src/events/outbox.ts';
+import { createRevocations } from '../../src/foundation/revocations.ts';
+import { withinRequest } from '../../src/http/current-request.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import type { Provenance } from '../../src/http/provenance.ts';
+import { RequestRecord } from '../../src/http/request-record.ts';
+import { ANONYMOUS } from '../../src/oauth/principal.ts';
+import { protectedResource } from '../../src/oauth/protected-resource.ts';
+import { resourceIndicators } from '../../src/oauth/resource-indicator.ts';
+import { cachedIntrospect } from '../../src/resource-server/cache.ts';
+import { createGate } from '../../src/resource-server/gate.ts';
+import { busListeners } from '../../src/storage/bus.ts';
+import { type Secrets, sealed } from '../../src/storage/seal.ts';
+import type { RawStore } from '../../src/storage/store.ts';
+import type { SimulatedBus } from './simulated-bus.ts';
+import { clockOf, type Life } from './simulated-time.ts';
+
+export const ORIGIN = 'https://school.example';
+export const SCOPES = ['account:read'] as const;
+export const SECRETS: Secrets = ['a secret of the simulation, long enough'];
+
+/** Seconds: no key is due in a schedule. */
+const KEY_LIFETIME = 1e10;
+
+/** Seconds: no token expires in a schedule. */
+export const TTL = { access: 3600, refresh: 86_400, refreshAbsolute: 864_000, code: 60, replayWindow: 10 };
+
+export interface Answer {
+  readonly status: number;
+  /** Parsed; undefined if it is not JSON. */
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What a gate is connected to. It is another one in the next schedule, because to open a gate takes as long as a schedule. */
+export interface Seat {
+  life: Life;
+  raw: RawStore;
+  bus: SimulatedBus;
+  /** Resolves when the backend has said that a member may go on. */
+  backend: () => Promise<void>;
+  /** Called with each action of the audit log. */
+  audited: (action: string) => void;
+}
+
+/** A gate without its listener, its limits and its pages: what decides about codes, tokens and revocations. */
+export type SimulatedGate = Awaited<ReturnType<typeof openGate>>;
+
+export async function openGate(seat: Seat) {
+  const clock = () => clockOf(seat.life);
+  const { store, secrets } = sealed(storeOf(seat), SECRETS);
+  const { tellAll, subscribe } = busListeners();
+  const bus = { subscribe, announce: () => seat.bus.announce(seat.life), close: async () => {} };
+  const keyring = await openKeyring(store, clock, () => KEY_LIFETIME);
+  const log = { warn() {} } as never;
+  const revocations = createRevocations(bus, log);
+  let failure: unknown;
+  const server = createAuthorizationServer({
+    origin: ORIGIN,
+    pagesOrigin: ORIGIN,
+    indicators: resourceIndicators(ORIGIN, { endpoints: [], parts: [] }),
+    resourceRequired: false,
+    documentation: `${ORIGIN}/auth.md`,
+    defaultScope: [...SCOPES],
+    scopesOf: () => SCOPES,
+    resourceServers: new Map(),
+    languages: ['en'],
+    acrValues: [],
+    claims: {},
+    ttl: TTL,
+    redirects: { schemes: [], allow: [], deny: [] },
+    renderErrorPage() {},
+    onServerError: (error) => {
+      failure = error;
+    },
+    store,
+    clock,
+    unusedLifetime: 86_400,
+    onRevoked: revocations.announce,
+    outbox: NO_OUTBOX,
+    connector: { knowsAuthTime: false, identify: async () => undefined, signInUrl: () => new URL(ORIGIN) },
+    pages: undefined as never,
+    scopes: { openid: { kind: 'identity' }, 'account:read': { kind: 'read' } } as never,
+    sessions: undefined,
+    timeZone: 'UTC',
+    registration: undefined,
+    audit: ({ action }) => seat.audited(action),
+    introspected() {},
+    recheck: {
+      async ask() {
+        await seat.backend();
+        return { kind: 'good', version: undefined };
+      },
+      interval: 0,
+      allowUnavailable: false,
+    },
+    log,
+    secrets,
+    documents: undefined,
+    keyring,
+    home: undefined,
+    usage: undefined as never,
+    connectedApps: { names: { scopes: {} as never, tools: new Map() } },
+  });
+  const { introspect, clear } = cachedIntrospect(server.introspect, clock);
+  revocations.subscribe(clear);
+  const decide = createGate(
+    introspect,
+    async () => undefined,
+    () => clock() / 1000,
+  );
+  const resource = protectedResource(ORIGIN, '');
+
+  return {
+    seat,
+    server,
+    keyring,
+    /** The bus has a message. */
+    hear: tellAll,
+    /** What a resource's handler is told about an access token. At once if the gate has it in its cache. */
+    decide: (token: string) =>
+      decide({ authorization: [`Bearer ${token}`], dpop: [], method: 'GET', url: `${ORIGIN}/account` }, {
+        resource,
+        scopes: new Set(['account:read']),
+        anonymous: 'refuse',
+      } as never),
+    /** One request with a form, as `serve` hands it over. */
+    async post(path: string, form: Readonly<Record<string, string>>): Promise<Answer> {
+      failure = undefined;
+      const { exchange, answered } = exchangeOf(path, new URLSearchParams(form).toString());
+      try {
+        await withinRequest({ provenance: PROVENANCE, userAgent: '' }, () => server.mount.form(exchange));
+      } catch (thrown) {
+        const { status, code, message } = asGatewayError(thrown);
+        const detail = status === 500 ? String((thrown as Error).stack) : message;
+        return { status, body: { error: code, error_description: detail } };
+      }
+      const answer = await answered;
+      return answer.status === 500
+        ? { ...answer, body: { ...answer.body, detail: String((failure as Error)?.stack) } }
+        : answer;
+    },
+  };
+}
+
+export const PROVENANCE: Provenance = {
+  clientAddress: '203.0.113.7',
+  hops: '203.0.113.7',
+  trusted: false,
+  requestId: 'simulated',
+  traceId: () => '',
+  traceFields: () => [],
+};
+
+const SOCKET = { encrypted: true, remoteAddress: '203.0.113.7', readable: true, writable: true } as unknown as Socket;
+
+/** A request without a socket, and what is answered to it. */
+function exchangeOf(path: string, body: string): { exchange: Exchange; answered: Promise<Answer> } {
+  const request = new IncomingMessage(SOCKET);
+  Object.assign(request, {
+    complete: true,
+    method: 'POST',
+    url: path,
+    headers: {
+      host: 'school.example',
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': String(body.length),
+    },
+  });
+  request.push(body);
+  request.push(null);
+  const response = new ServerResponse(request);
+  const answered = new Promise<Answer>((resolve) => {
+    response.end = ((chunk: unknown) => {
+      resolve({ status: response.statusCode, body: parsed(String(chunk ?? '')) });
+      return response;
+    }) as typeof response.end;
+  });
+  const record = new RequestRecord(PROVENANCE, 'POST', path);
+  const exchange: Exchange = {
+    request,
+    response,
+    target: { path, query: '' },
+    principal: ANONYMOUS,
+    provenance: PROVENANCE,
+    record,
+    ownFields: [],
+  };
+  return { exchange, answered };
+}
+
+function parsed(text: string): Answer['body'] {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Passes every call on to the store of the seat. */
+export function storeOf(seat: Pick<Seat, 'raw'>): RawStore {
+  return {
+    get: (...given) => seat.raw.get(...given),
+    findBy: (...given) => seat.raw.findBy(...given),
+    count: (...given) => seat.raw.count(...given),
+    scan: (...given) => seat.raw.scan(...given),
+    commit: (...given) => seat.raw.commit(...given),
+    sweep: (...given) => seat.raw.sweep(...given),
+    compact: (...given) => seat.raw.compact(...given),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,245 @@
+import type { RawMutation } from '../../src/storage/store.ts';
+import { type Choices, choicesOf } from './choices.ts';
+import { openGate, type Seat, type SimulatedGate } from './gate.ts';
+import type { Ground } from './ground.ts';
+import type { Line } from './history.ts';
+import type { Plan } from './plan.ts';
+import { createScheduler, settled } from './scheduler.ts';
+import { createSimulatedBus } from './simulated-bus.ts';
+import { createSimulatedStore } from './simulated-store.ts';
+import { clockOf, currentWork, type Life, type Work, withinWork } from './simulated-time.ts';
+
+/** A place where a gate runs, or is about to. */
+interface Place {
+  life: Life;
+  gate: SimulatedGate | undefined;
+  restarts: number;
+}
+
+export interface WorldOptions {
+  readonly plan: Plan;
+  readonly ground: Ground;
+  readonly write: (line: Line) => void;
+  readonly committed: (work: Work, mutations: readonly RawMutation[], number: number) => void;
+  readonly failedOver: (last: number, all: number) => void;
+  readonly heard: (life: string) => void;
+  /** A gate died; `isBetween`: after a commit of a request, before its answer. */
+  readonly died: (isBetween: boolean) => void;
+  readonly audited: (action: string) => void;
+}
+
+/** The gates of one schedule, with their store, their bus and their clients' connections to them. */
+export type World = Awaited<ReturnType<typeof buildWorld>>;
+
+export async function buildWorld({ plan, ground, write, audited, ...told }: WorldOptions) {
+  const choices: Choices = choicesOf(plan.seed);
+  const scheduler = createScheduler(ground.nextStart());
+  const began = scheduler.now();
+  const now = () => scheduler.now() - began;
+  const say = (who: string, what: string, answer = '') => write({ at: now(), who, what, answer });
+  const deaths = new Map<string, number>();
+  const breakOffs = new Map<Life, Set<() => void>>();
+  const steps = new Map<number, number>();
+  /** Requests that gates are working on, and those that have committed something. */
+  const open = new Set<Work>();
+  const committed = new WeakSet<Work>();
+  let commits = 0;
+  let calm = false;
+
+  const store = createSimulatedStore({
+    scheduler,
+    choices,
+    began,
+    durable: plan.durable,
+    faults: plan.faults,
+    before: ground.before,
+    watch: {
+      step: (life) => mayDie(life),
+      committed(work, mutations, number) {
+        commits = number;
+        say(work.life.name, `commits for ${work.name}`, mutations.map(described).join(', '));
+        committed.add(work);
+        told.committed(work, mutations, number);
+      },
+      failedOver(last) {
+        say('store', 'fails over', last < commits ? `${commits - last} commits are lost` : 'nothing is lost');
+        told.failedOver(last, commits);
+        commits = last;
+      },
+      trouble: (work, what) => say('store', `call of ${work.name}`, what),
+    },
+  });
+  const bus = createSimulatedBus({
+    scheduler,
+    choices,
+    began,
+    faults: plan.faults,
+    others: (life) => places.map((place) => place.life).filter((other) => other !== life && other.alive),
+    heard(life, message) {
+      const { gate } = places[life.place] as Place;
+      if (gate === undefined) return;
+      say(life.name, 'hears that something has ended');
+      withinWork({ life, name: message, role: 'bus', about: '', calls: 0 }, gate.hear);
+      told.heard(life.name);
+    },
+  });
+
+  const backend = async (): Promise<void> => {
+    const slow = plan.faults.find((one) => one.kind === 'backend' && one.from <= now() && now() < one.until);
+    if (slow?.kind !== 'backend') return;
+    const { life, name } = currentWork();
+    say('backend', `is asked for ${name}`);
+    const takes = slow.takes * choices.unit(`${name} backend`);
+    await new Promise<void>((resolve) => scheduler.after(takes, () => life.alive && resolve()));
+  };
+  const seatOf = (life: Life): Seat => ({ life, raw: store.raw, bus, backend, audited });
+  const newLife = (place: number, restarts: number): Life => ({
+    name: `G${place + 1}${"'".repeat(restarts)}`,
+    place,
+    scheduler,
+    alive: true,
+    skew: 0,
+  });
+  const places: Place[] = [];
+  for (let place = 0; place < plan.gates; place += 1) {
+    const gate = await ground.takeGate();
+    const life = newLife(place, 0);
+    Object.assign(gate.seat, seatOf(life));
+    places.push({ life, gate, restarts: 0 });
+  }
+  ground.approvals.seat.raw = store.raw;
+
+  const start = (place: Place): void => {
+    const { life } = place;
+    say(life.name, 'starts');
+    const work: Work = { life, name: `start of ${life.name}`, role: 'start', about: '', calls: 0 };
+    withinWork(work, () => openGate(seatOf(life))).then(
+      (gate) => {
+        if (!life.alive) return;
+        place.gate = gate;
+        say(life.name, 'runs');
+      },
+      () => {
+        say(life.name, 'cannot start', 'the store does not answer');
+        scheduler.after(500, () => start(place));
+      },
+    );
+  };
+  const die = (life: Life, down: number): void => {
+    const place = places[life.place] as Place;
+    life.alive = false;
+    place.gate = undefined;
+    deaths.set(life.name, now());
+    say(life.name, 'dies');
+    told.died([...open.values()].some((work) => work.life === life && committed.has(work)));
+    for (const breakOff of breakOffs.get(life) ?? []) breakOff();
+    scheduler.after(down, () => {
+      place.restarts += 1;
+      place.life = newLife(life.place, place.restarts);
+      start(place);
+    });
+  };
+  /** The crashes of the plan happen at a step of the gate. */
+  const mayDie = (life: Life): void => {
+    if (calm || !life.alive) return;
+    for (const [at, fault] of plan.faults.entries()) {
+      if (fault.kind !== 'crash' || fault.gate !== life.place || now() < fault.at) continue;
+      const step = (steps.get(at) ?? 0) + 1;
+      steps.set(at, step);
+      if (step !== fault.steps + 1) continue;
+      die(life, fault.down);
+      return;
+    }
+  };
+  for (const fault of plan.faults) {
+    if (fault.kind !== 'clock') continue;
+    scheduler.after(fault.at, () => {
+      const { life } = places[fault.gate] as Place;
+      life.skew += fault.by;
+      say(life.name, 'has its clock set', `${fault.by} ms`);
+    });
+  }
+
+  return {
+    choices,
+    scheduler,
+    now,
+    say,
+    places,
+    diedAt: (life: string) => deaths.get(life),
+    clock: (life: Life) => clockOf(life),
+    /**
+     * Lets the gate at a place do something for a client. `done` is told what came of it, or undefined if the client has no
+     * answer. `begun` is called when the gate begins.
+     */
+    ask<T>(
+      place: number,
+      { name, role, about, yields = false }: Pick<Work, 'name' | 'role' | 'about'> & { readonly yields?: boolean },
+      run: (gate: SimulatedGate, life: Life) => Promise<T>,
+      {
+        begun,
+        done,
+      }: { begun: (life: Life | undefined) => void; done: (answer: T | undefined, life: Life | undefined) => void },
+    ): void {
+      scheduler.after(choices.delay(`${name} sent`), () => {
+        const { life, gate } = places[place] as Place;
+        begun(gate === undefined ? undefined : life);
+        if (gate === undefined) return done(undefined, undefined);
+        const work: Work = { life, name, role, about, calls: 0 };
+        const end = yields ? scheduler.yields() : () => {};
+        const breakOff = () => {
+          end();
+          open.delete(work);
+          done(undefined, life);
+        };
+        const all = breakOffs.get(life) ?? new Set();
+        breakOffs.set(life, all.add(breakOff));
+        open.add(work);
+        withinWork(work, () => run(gate, life)).then((answer) => {
+          all.delete(breakOff);
+          if (!open.delete(work)) return;
+          end();
+          done(answer, life);
+        }, rethrow);
+      });
+    },
+    /** Whether an answer is lost between its gate and its client. */
+    losesAnswer: (name: string): boolean =>
+      plan.faults.some(
+        (fault) =>
+          fault.kind === 'answers' &&
+          fault.from <= now() &&
+          now() < fault.until &&
+          choices.chance(`${name} answer`, fault.chance),
+      ),
+    hasTrouble: () =>
+      plan.faults.some((fault) =>
+        fault.kind === 'failover'
+          ? fault.at - fault.lag <= now() && now() < fault.at + fault.takes + 2000
+          : (fault.kind === 'store' || (fault.kind === 'standby away' && plan.durable)) &&
+            fault.from <= now() &&
+            now() < fault.until + 2000,
+      ),
+    /** Nothing goes wrong from now on. */
+    calm(): void {
+      calm = true;
+      say('all', 'works again');
+    },
+    /** Returns the gates that are as they were before, for the next schedule. */
+    async close(areUsable: boolean): Promise<void> {
+      await scheduler.run();
+      await settled(2);
+      for (const { gate, restarts } of places)
+        if (areUsable && gate !== undefined && restarts === 0) ground.giveBack(gate);
+    },
+  };
+}
+
+function rethrow(thrown: unknown): never {
+  throw thrown;
+}
+
+function described(mutation: RawMutation): string {
+  const kind = 'entry' in mutation ? mutation.entry.kind : mutation.kind;
+  return `${mutation.op} ${kind}`;
+}
