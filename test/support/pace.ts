@@ -1,31 +1,50 @@
-let best = Number.POSITIVE_INFINITY;
-
-/**
- * How much more processor time the same computation takes now than at its best in this process: 1 on an idle machine.
- * Processes that share a core or its caches slow each other down, so a bound on processor time is a bound on the time
- * divided by this. Measure right after what the bound is about. Blocks the event loop for some 50 ms.
- */
-export function slowness(): number {
-  const time = reference();
-  best = Math.min(best, time);
-  return time / best;
-}
+/** Milliseconds of processor time that the reference work takes on a machine of two cores that has nothing else to do. */
+const USUAL = 40;
+/** Attempts until a cost counts as too high: a neighbour on the core, or a collection, can disturb some of them. */
+const TRIES = 5;
 
 const TEXT = JSON.stringify(Array.from({ length: 8_000 }, (_, at) => ({ id: at, name: `a [b](c) <d> ${at}` })));
 /** Enough for clocks that count processor time in steps of some milliseconds. */
 const ROUNDS = 20;
 
-/** Milliseconds of processor time for what messages mostly cost: parsing, matching, writing. */
-function reference(): number {
-  const before = worked();
-  for (let round = 0; round < ROUNDS; round += 1) JSON.stringify(JSON.parse(TEXT)).replace(/\[|<\w/g, '');
-  return worked() - before;
+/**
+ * How many times longer than usual a computation takes now, in processor time: 1 on an idle machine, and never less. A
+ * slower machine, or processes that share the core or its caches, make it more. Measure right after what a bound on
+ * processor time is about, and divide by this. Blocks the event loop for some 40 ms.
+ */
+export function slowness(): number {
+  return Math.max(1, reference() / USUAL);
 }
 
-function worked(): number {
+/**
+ * The processor time of `work` in milliseconds of a usual machine: the least of up to five attempts, of which the first
+ * within `most` is the last.
+ * @param clock reads the milliseconds of processor time spent so far. Default: those of this thread.
+ */
+export async function leastCost(most: number, work: () => unknown, clock: () => number = threadTime): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < TRIES && least > most; tries += 1) {
+    const before = clock();
+    await work();
+    const cost = clock() - before;
+    // Measured only when it matters.
+    least = Math.min(least, cost > most ? cost / slowness() : cost);
+  }
+  return least;
+}
+
+/** Milliseconds of processor time of this thread. */
+function threadTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-// The best of the process must not be the first run, which compiles the code, nor one of a busy moment.
-for (let run = 0; run < 10; run += 1) slowness();
+/** Milliseconds of processor time for what messages mostly cost: parsing, matching, writing. */
+function reference(): number {
+  const before = threadTime();
+  for (let round = 0; round < ROUNDS; round += 1) JSON.stringify(JSON.parse(TEXT)).replace(/\[|<\w/g, '');
+  return threadTime() - before;
+}
+
+// The first runs compile the code.
+for (let run = 0; run < 3; run += 1) reference();

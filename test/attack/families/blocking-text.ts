@@ -60,7 +60,7 @@ const OBJECTS: readonly (readonly [string, string])[] = [
   ['a key of a megabyte', `{"${'!['.repeat(500_000)}":1}`],
 ];
 
-/** The processor time allowed per message: far less than the seconds it once took, but enough for a busy machine. */
+/** The processor time allowed per message, in milliseconds of a usual machine: far less than the seconds it once took. */
 const MAX_CPU_MS = 500;
 
 /** Text that any client can make the gate process: the result of a public tool, and the message that calls it. */

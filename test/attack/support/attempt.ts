@@ -29,7 +29,10 @@ export interface Expected {
   readonly mayReset?: boolean;
   /** The requests that reach the upstream, as `METHOD target` or `METHOD target body`. Default: none. */
   readonly upstream?: readonly string[];
-  /** The milliseconds of processor time that the gate may use for it, measured in steps of 10. */
+  /**
+   * The milliseconds of processor time that the gate may use for it on a usual machine, measured in steps of 10. An attempt
+   * that takes more is repeated.
+   */
   readonly maxCpuMs?: number;
   /** Texts that the responses must or must not contain. */
   readonly has?: RegExp;

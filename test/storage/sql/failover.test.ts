@@ -78,13 +78,20 @@ describe.each(PAIRS)('a gate on $name', ({ start }) => {
 
     expect(others).toEqual([]);
     const statuses = new Map<number, number>();
+    // Repeats a 503, as clients do: a pooled connection to the old primary can turn out to be dead at its next use.
+    const settled = async (ask: () => Promise<number>, tries = 20): Promise<number> => {
+      const status = await ask();
+      if (status !== 503 || tries === 1) return status;
+      await sleep(200);
+      return settled(ask, tries - 1);
+    };
     for (const one of accessTokens) {
-      const status = await statusOf(world.origin, one);
+      const status = await settled(() => statusOf(world.origin, one));
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
     expect([...statuses]).toEqual([[200, accessTokens.length]]);
     for (const { refresh_token } of last)
-      expect(await token(app, refreshForm(app, refresh_token))).toMatchObject({ status: 200 });
+      expect(await settled(async () => (await token(app, refreshForm(app, refresh_token))).status)).toBe(200);
   }, 180_000);
 });
 
