@@ -1,4 +1,4 @@
-import { type Challenge, insufficientScope, unauthorized } from '../oauth/challenge.ts';
+import { type Challenge, challengeIn, insufficientScope, unauthorized } from '../oauth/challenge.ts';
 import type { Scheme } from '../oauth/credentials.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { ProtectedResource } from '../oauth/protected-resource.ts';
@@ -62,9 +62,7 @@ export function challengeFor(
   if (mayUse(principal, needed)) return undefined;
   if (principal.kind === 'member') {
     const description = 'the access token lacks a scope that this tool needs';
-    // From this revision on, clients add what they have (SEP-2350); earlier ones request exactly what the challenge names.
-    const granted = version === '2026-07-28' ? NOTHING : principal.scope;
-    return insufficientScope(scheme, { resource, scopes: needed }, granted, description);
+    return challengeIn(version, insufficientScope(scheme, { resource, scopes: needed }, principal.scope, description));
   }
   if (signIn === 'never') return undefined;
   const scopes = new Set([...needed, ...offered]);

@@ -13,6 +13,8 @@ export interface Challenge {
   readonly resourceMetadata: string;
   /** The scope to request. For 403, granted plus needed scopes, so that the client keeps what it has. */
   readonly scope: Scope;
+  /** For 403, the scopes that this operation needs. */
+  readonly needed?: Scope;
 }
 
 /** The refusal of a member's request whose session at the backend is over: the member must sign in again. */
@@ -53,7 +55,23 @@ export function insufficientScope(
     description,
     resourceMetadata: resource.metadataUrl,
     scope,
+    needed: scopes,
   };
+}
+
+/** The first revision of MCP whose clients add the scopes that they have (SEP-2350). */
+const CLIENTS_ADD = '2026-07-28';
+const REVISION = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
+
+/**
+ * The challenge as a client expects it that sent this `MCP-Protocol-Version`. Clients of earlier revisions, and of plain
+ * HTTP, request exactly what a challenge names; so does one whose revision is unknown, as far as the gate can tell.
+ */
+export function challengeIn(revision: unknown, challenge: Challenge): Challenge {
+  const { needed } = challenge;
+  if (needed === undefined || typeof revision !== 'string' || !REVISION.test(revision) || revision < CLIENTS_ADD)
+    return challenge;
+  return { ...challenge, scope: needed };
 }
 
 /** A quoted-string (RFC 9110 section 5.6.4). Characters that it cannot contain become '?'. */

@@ -4,7 +4,7 @@ import { fieldValues } from '../http/field-values.ts';
 import { opensPage } from '../http/navigation.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import type { RouteLimits } from '../limits/admission.ts';
-import type { Challenge } from '../oauth/challenge.ts';
+import { type Challenge, challengeIn } from '../oauth/challenge.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import { formatScope } from '../oauth/scope.ts';
 import type { Decision, Presented } from '../resource-server/gate.ts';
@@ -29,10 +29,11 @@ export function presentedBy(origin: string, request: IncomingMessage, target: Ta
 export function answerRefusal(
   { records, admission, appsOnly }: Pick<RequestParts, 'records' | 'admission' | 'appsOnly'>,
   { response, target, record }: Pick<Incoming, 'response' | 'target' | 'record'>,
-  { challenge, principal }: Extract<Decision, { kind: 'refused' }>,
+  { challenge: refusal, principal }: Extract<Decision, { kind: 'refused' }>,
   { authorization }: Presented,
   limits: RouteLimits | undefined,
 ): void {
+  const challenge = challengeIn(response.req.headers['mcp-protocol-version'], refusal);
   noteRefusal(record, target, challenge, principal, authorization.length > 0);
   records.refused(record, authorization.length === 0 ? 'no_token' : challenge.error, principal);
   admission.refuse(record.provenance.clientAddress, limits);

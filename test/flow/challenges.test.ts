@@ -54,6 +54,16 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a protected route in Profil
     });
   });
 
+  it('names the missing scopes alone to an MCP client of 2026-07-28, which adds those that it has', async () => {
+    const scopeFor = async (revision: string) => {
+      const headers = { ...bearer(token), 'mcp-protocol-version': revision };
+      const answer = await fetch(`${world.origin}/api/v1/orders`, { headers });
+      return /scope="([^"]*)"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1];
+    };
+    expect(await scopeFor('2026-07-28')).toBe('orders:read');
+    expect(await scopeFor('2025-11-25')).toBe('openid profile email account:read courses:read orders:read');
+  });
+
   it.each<[string, (token: string) => string | string[]]>([
     ['the scheme alone', () => 'Bearer'],
     ['the scheme and a space', () => 'Bearer '],

@@ -109,6 +109,32 @@ describe('an access token at the MCP endpoint', () => {
     }
   });
 
+  it('gets the tool’s scopes alone in that revision or a later one, and both under any other header', async () => {
+    const token = await tokenOf(world, 'openid courses:read');
+    const both = 'openid courses:read account:read account:write';
+    for (const [revision, scope] of [
+      ['2026-07-28', 'account:read account:write'],
+      ['2026-07-29', 'account:read account:write'],
+      ['2027-01-05', 'account:read account:write'],
+      ['2026-07-27', both],
+      ['2025-11-25', both],
+      ['2024-11-05', both],
+      ['', both],
+      ['draft', both],
+      ['DRAFT-2026-v1', both],
+      ['2026-13-01', both],
+      ['2026-08-00', both],
+      ['2026-07-28 ', 'account:read account:write'],
+      ['2026-07-28, 2026-07-28', both],
+      ['2026-07-28T00:00', both],
+      ['9'.repeat(4000), both],
+    ] as const) {
+      const headers = { 'mcp-protocol-version': revision };
+      const reply = await call(world, 'save_playback_position', {}, { token, headers });
+      expect([revision, reply.status, challengeOf(reply).scope]).toEqual([revision, 403, scope]);
+    }
+  });
+
   it.each(['', '/', '/mcp', '/mcp/', '/mcp/member', '/mcp/member/', '/account/graphql'])(
     'for the resource spelled as the origin plus "%s" is valid at both endpoints',
     async (suffix) => {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { createBrowser } from '../../support/browser.ts';
-import { offeredScopes, reachConsent, SAM } from '../../support/member.ts';
+import { offeredScopes, reachConsent, SAM, tickedScopes } from '../../support/member.ts';
 
 /** Where the member's browser ends. */
 export interface Arrival {
@@ -11,14 +11,14 @@ export interface Arrival {
 }
 
 /**
- * The member opens `url` in a new browser, signs in and approves everything. Then the browser opens the redirect URI, if
- * something listens there.
+ * The member opens `url` in a new browser, signs in and approves everything, or what the page has ticked. Then the
+ * browser opens the redirect URI, if something listens there.
  */
-export async function approveInBrowser(url: string, callback: string): Promise<Arrival> {
+export async function approveInBrowser(url: string, callback: string, asShown: boolean): Promise<Arrival> {
   // A program names another redirect URI when its library chooses the port, and none in a pushed request.
   const app = new URL(new URL(url).searchParams.get('redirect_uri') ?? callback);
   const { browser, page } = await reachConsent(url, SAM, createBrowser());
-  const fields = { decision: 'approve', scope: offeredScopes(page) };
+  const fields = { decision: 'approve', scope: asShown ? tickedScopes(page) : offeredScopes(page) };
   const last = await browser.submit(page, fields, (location) => new URL(location).origin !== app.origin);
   if (last.location === undefined) throw new Error(`no redirect to the app: ${last.status}: ${textOf(last.text)}`);
   if (!(await accepts(app))) return { url: last.location, isHeard: false };

@@ -16,6 +16,7 @@ const STEPS = [
   'tools',
   'call',
   'account',
+  'step-up',
   'expired-and-refreshed',
   'revoked',
 ] as const;
@@ -28,6 +29,8 @@ export interface Outcome {
   readonly steps: readonly string[];
   readonly version: string;
   readonly needs: readonly string[];
+  /** The scopes that each of its authorization requests named. */
+  readonly scopes: readonly string[];
   /** The authorization codes that it was given. */
   readonly codes: readonly string[];
   /** Why it failed; undefined if it succeeded. */
@@ -43,12 +46,21 @@ export interface Run {
   readonly environment: Readonly<Record<string, string>>;
   /** The program's redirect URI. */
   readonly callback: string;
+  /** Whether the member leaves the boxes of the first consent page as they are; later, and by default, all are ticked. */
+  readonly asShown?: boolean;
   /** Called when the program has started and now mostly waits, and again when it has ended. */
   readonly settled: () => void;
 }
 
 /** Runs a client program by the protocol of README.md, and plays the member. */
-export async function runProgram({ language, client, environment, callback, settled }: Run): Promise<Outcome> {
+export async function runProgram({
+  language,
+  client,
+  environment,
+  callback,
+  asShown = false,
+  settled,
+}: Run): Promise<Outcome> {
   const [program = '', ...args] = client.command;
   const child = spawn(program === 'node' ? process.execPath : program, args, {
     cwd: language.path,
@@ -59,6 +71,7 @@ export async function runProgram({ language, client, environment, callback, sett
     steps: [] as string[],
     version: '',
     needs: [] as string[],
+    scopes: [] as string[],
     codes: [] as string[],
     failure: undefined as string | undefined,
   };
@@ -86,7 +99,8 @@ export async function runProgram({ language, client, environment, callback, sett
       seen.failure ??= `${step}: ${message}`;
     },
     authorize({ url }) {
-      approveInBrowser(String(url), callback)
+      const isFirst = seen.scopes.push(new URL(String(url)).searchParams.get('scope') ?? '') === 1;
+      approveInBrowser(String(url), callback, asShown && isFirst)
         .then((arrival) => {
           seen.codes.push(new URL(arrival.url).searchParams.get('code') ?? '');
           if (!arrival.isHeard) child.stdin.write(`${arrival.url}\n`);

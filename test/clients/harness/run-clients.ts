@@ -51,7 +51,7 @@ export async function runClients(
   return await Promise.all(runs.map((run) => run()));
 }
 
-async function environmentOf(profile: Profile, origin: string): Promise<Record<string, string>> {
+export async function environmentOf(profile: Profile, origin: string): Promise<Record<string, string>> {
   const metadata = await fetch(`${origin}/.well-known/oauth-protected-resource`);
   const { resource } = (await metadata.json()) as { resource: string };
   return {

@@ -19,6 +19,8 @@ PROFILE = os.environ["PROFILE"]
 MCP_MEMBER_URL = os.environ["MCP_URL"] + "/member"
 ACCOUNT_URL = os.environ.get("ACCOUNT_URL", "")
 CALLBACK = os.environ["CALLBACK"]
+# The call of a tool that the first token does not cover, for a step-up.
+STEP_UP = json.loads(os.environ.get("STEP_UP", "null"))
 TOKEN_LIFETIME = float(os.environ["TOKEN_LIFETIME"])
 
 TOOL = "get_my_account" if PROFILE == "A" else "search_courses"

@@ -7,7 +7,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
-from harness import CALLBACK, MCP_MEMBER_URL, TOOL, authorize, run, seconds_to_expiry, step
+from harness import CALLBACK, MCP_MEMBER_URL, STEP_UP, TOOL, authorize, run, seconds_to_expiry, step
 
 
 class MemoryStorage:
@@ -56,6 +56,13 @@ async def main():
         with step("call"):
             result = await client.call_tool(TOOL, {})
             assert not result.is_error, result
+        if STEP_UP:
+            with step("step-up"):
+                before = set(storage.tokens.scope.split())
+                result = await client.call_tool(STEP_UP["name"], STEP_UP["arguments"])
+                assert not result.is_error, result
+                assert before < set(storage.tokens.scope.split()), storage.tokens.scope
+            return
         first = storage.tokens.access_token
         await asyncio.sleep(seconds_to_expiry())
         with step("expired-and-refreshed"):

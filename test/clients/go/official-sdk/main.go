@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"coursegate.example/clients/internal/harness"
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
 )
 
 func fetchCode(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
@@ -57,14 +59,34 @@ func main() {
 		return nil
 	})
 	defer session.Close()
-	call := func() error {
-		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: harness.Tool(), Arguments: map[string]any{}})
+	callTool := func(name string, arguments map[string]any) error {
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments})
 		if err == nil && result.IsError {
 			return fmt.Errorf("%v", result.Content)
 		}
 		return err
 	}
+	call := func() error { return callTool(harness.Tool(), map[string]any{}) }
 	harness.Step("call", call)
+	if more := harness.StepUp(); more != nil {
+		before := scopes(ctx, handler)
+		harness.Step("step-up", func() error {
+			if err := callTool(more.Name, more.Arguments); err != nil {
+				return err
+			}
+			after := scopes(ctx, handler)
+			if len(before) == 0 {
+				return errors.New("the token response names no scopes")
+			}
+			for _, scope := range before {
+				if !slices.Contains(after, scope) {
+					return fmt.Errorf("%s was lost", scope)
+				}
+			}
+			return nil
+		})
+		return
+	}
 	first := accessToken(ctx, handler)
 	harness.WaitForExpiry()
 	harness.Step("expired-and-refreshed", func() error {
@@ -78,7 +100,16 @@ func main() {
 	})
 }
 
+func scopes(ctx context.Context, handler auth.OAuthHandler) []string {
+	granted, _ := token(ctx, handler).Extra("scope").(string)
+	return strings.Fields(granted)
+}
+
 func accessToken(ctx context.Context, handler auth.OAuthHandler) string {
+	return token(ctx, handler).AccessToken
+}
+
+func token(ctx context.Context, handler auth.OAuthHandler) *oauth2.Token {
 	source, err := handler.TokenSource(ctx)
 	if err != nil {
 		harness.Fail(err)
@@ -87,5 +118,5 @@ func accessToken(ctx context.Context, handler auth.OAuthHandler) string {
 	if err != nil {
 		harness.Fail(err)
 	}
-	return token.AccessToken
+	return token
 }

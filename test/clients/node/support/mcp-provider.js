@@ -6,7 +6,11 @@ export function createProvider(name) {
   return {
     kept,
     redirectUrl: CALLBACK,
-    clientMetadata: { client_name: name, redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' },
+    clientMetadata: {
+      ...{ client_name: name, redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' },
+      // Not set where the matrix says that nothing has to be.
+      ...(process.argv.includes('no-refresh') ? { grant_types: ['authorization_code'] } : {}),
+    },
     state: () => 'state-of-the-app',
     clientInformation: () => kept.client,
     saveClientInformation(client) {

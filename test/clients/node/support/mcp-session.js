@@ -1,7 +1,7 @@
 /** An app of the MCP SDKs, which differ in their classes only. */
 import { listenForCallback } from './app.js';
 import { chooseTool, createProvider } from './mcp-provider.js';
-import { expiry, MCP_URL, same, step } from './report.js';
+import { expiry, MCP_URL, STEP_UP, same, step } from './report.js';
 
 /**
  * @param sdk.client makes a client
@@ -36,6 +36,7 @@ export async function useMcp(name, { client: createClient, transport: createTran
   };
   await call();
   step('call');
+  if (STEP_UP !== undefined) return await stepUp(client, provider, finish);
 
   const before = provider.kept.tokens.access_token;
   await expiry();
@@ -43,4 +44,22 @@ export async function useMcp(name, { client: createClient, transport: createTran
   same(provider.kept.tokens.access_token === before, false, 'the access token after its expiry is the old one');
   step('expired-and-refreshed');
   await client.close();
+}
+
+/** Calls a tool that the token does not cover, signs in for it if the SDK asks, and calls it again. */
+async function stepUp(client, provider, finish) {
+  const { returned } = await listenForCallback();
+  const before = provider.kept.tokens.scope.split(' ');
+  const call = () => client.callTool(JSON.parse(STEP_UP));
+  try {
+    await call();
+  } catch (error) {
+    if (!/unauthorized/i.test(`${error.name} ${error.message}`)) throw error;
+    await client.transport.finishAuth(finish((await returned).searchParams));
+    const result = await call();
+    if (result.isError) throw new Error(JSON.stringify(result.content));
+  }
+  const after = provider.kept.tokens.scope.split(' ');
+  same(before.filter((scope) => !after.includes(scope)).join(' '), '', 'scopes that were lost');
+  step('step-up');
 }

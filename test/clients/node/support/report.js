@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
 
-export const { ISSUER, RESOURCE, PROFILE, MCP_URL, ACCOUNT_URL, CALLBACK } = process.env;
+export const { ISSUER, RESOURCE, PROFILE, MCP_URL, ACCOUNT_URL, CALLBACK, STEP_UP } = process.env;
 
 let current = 'the start';
 

@@ -27,6 +27,19 @@ var (
 	ProfileA     = os.Getenv("PROFILE") == "A"
 )
 
+// StepUp is the call of a tool that the first token does not cover; nil if the program is not to make one.
+func StepUp() (call *struct {
+	Name      string
+	Arguments map[string]any
+}) {
+	if text := os.Getenv("STEP_UP"); text != "" {
+		if err := json.Unmarshal([]byte(text), &call); err != nil {
+			Fail(err)
+		}
+	}
+	return call
+}
+
 // Tool is a tool of the profile that can be called without arguments.
 func Tool() string {
 	if ProfileA {
