@@ -126,7 +126,7 @@ describe('a gate that is stopped', () => {
     expect(await noticed.answer).toMatchObject({ status: 200, connection: 'close' });
     expect((await fetch(`${gate.admin}/livez`)).status).toBe(200);
 
-    await expect.poll(refusesConnections, { interval: 20, timeout: 5_000 }).toBe(true);
+    await expect.poll(refusesConnections, { interval: 20 }).toBe(true);
     expect(performance.now() - began).toBeGreaterThan(900);
     expect((await idle.closed).failure).toBeUndefined();
     expect((await silent.closed).failure).toBeUndefined();
@@ -164,7 +164,7 @@ describe('a gate that is stopped', () => {
     expect(received).toMatch(/f\r\n0\r\n\r\n$/);
     expect(received.slice(received.indexOf('data: hal'))).not.toMatch(/(?<!\r)\n/);
     expect(await gate.exited()).toBe(0);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(20_000);
   });
 
   it.each(LANES.flatMap((path) => ['1.1', '1.0'].map((version) => ({ path, version }))))(
@@ -221,7 +221,7 @@ describe('a gate that is stopped', () => {
     const again = performance.now();
     gate.signal('SIGTERM');
     expect(await gate.exited()).toBe(1);
-    expect(performance.now() - again).toBeLessThan(10_000);
+    expect(performance.now() - again).toBeLessThan(30_000);
     await waiting.closed;
   });
 });

@@ -109,12 +109,12 @@ describe.skipIf(!stracePresent())('a gate on a failing disk', () => {
       async () => {
         const started = performance.now();
         const all = Promise.all(connections.map((one) => token(app, refreshForm(app, one.refresh_token))));
-        let slowest = 0;
+        const waits: number[] = [];
         const answered = all.then((refreshed) => refreshed.map(({ status }) => status));
         for (let over = false; !over; ) {
           const asked = performance.now();
           expect((await fetch(`${gate.admin}/livez`)).status).toBe(200);
-          slowest = Math.max(slowest, performance.now() - asked);
+          waits.push(performance.now() - asked);
           over = await Promise.race([answered.then(() => true), new Promise<false>((no) => setTimeout(no, 20, false))]);
         }
         expect(await answered).toEqual(connections.map(() => 200));
@@ -122,7 +122,8 @@ describe.skipIf(!stracePresent())('a gate on a failing disk', () => {
         expect(took).toBeGreaterThan(1000);
         // With a sync each, they would take twenty seconds.
         expect(took).toBeLessThan(10_000);
-        expect(slowest).toBeLessThan(900);
+        // A gate that waits for its disk is late at each sync; a machine that stalls once is late once.
+        expect(waits.toSorted((a, b) => b - a)[1]).toBeLessThan(900);
       },
       log(),
     );

@@ -158,7 +158,7 @@ describe.skipIf(!redisPresent())('a failover by Redis Sentinel under load', () =
     process.stdout.write(`failover: ${JSON.stringify(report)}\n`);
     expect(report.rotated).toBeGreaterThan(CLIENTS);
     expect(report.unavailable).toBeGreaterThan(0);
-    expect(report.outage).toBeLessThan(replaced + 5000);
+    expect(report.outage).toBeLessThan(replaced + 20_000);
     await holds(all);
     await expect.poll(reads, { timeout: 20_000 }).toHaveLength(8);
     for (const store of stores) await store.close();
@@ -198,7 +198,7 @@ describe.skipIf(!redisPresent()).each(['always', 'everysec'] as const)(
       });
       process.stdout.write(`restart (${appendOnly}): ${JSON.stringify(report)}\n`);
       expect(report.unavailable).toBeGreaterThan(0);
-      expect(report.outage).toBeLessThan(10_000);
+      expect(report.outage).toBeLessThan(30_000);
       await holds(all);
     });
   },

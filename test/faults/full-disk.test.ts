@@ -95,10 +95,10 @@ describe.skipIf(!disk.isMounted)('a gate on a full disk', () => {
     expect(free()).toBeGreaterThan(30 * MIB);
     // The gate may have returned some pages to the disk meanwhile.
     fillUpTo(30 * MIB);
-    await vi.waitFor(async () => refusedFor5s(await register()));
+    await vi.waitFor(async () => refusedFor5s(await register()), { timeout: 30_000 });
     expect(await readiness()).toEqual([200, 'ok']);
     empty();
-    await vi.waitFor(async () => expect((await push()).status).toBe(201));
+    await vi.waitFor(async () => expect((await push()).status).toBe(201), { timeout: 30_000 });
   });
 
   it('still ends connections and refreshes tokens, and works again without a restart when there is space', {
@@ -112,7 +112,7 @@ describe.skipIf(!disk.isMounted)('a gate on a full disk', () => {
     expect(free()).toBeLessThan(MIB);
 
     // From now on, the disk has no free byte.
-    await vi.waitFor(async () => expect((await readiness())[0]).toBe(503), { timeout: 5000, interval: 100 });
+    await vi.waitFor(async () => expect((await readiness())[0]).toBe(503), { timeout: 30_000, interval: 100 });
     expect(await readiness()).toEqual([503, 'the store cannot be used; the log says why']);
     for (let at = 0; at < 3; at += 1) {
       refusedFor5s(await token(app, form));
@@ -152,10 +152,10 @@ describe.skipIf(!disk.isMounted)('a gate on a full disk', () => {
     // The disk fills up again, and is freed while the gate runs.
     const { form: second } = await approved(app);
     fillUpTo(0);
-    await vi.waitFor(async () => expect((await readiness())[0]).toBe(503), { timeout: 5000, interval: 100 });
+    await vi.waitFor(async () => expect((await readiness())[0]).toBe(503), { timeout: 30_000, interval: 100 });
     refusedFor5s(await token(app, second));
     empty();
-    await vi.waitFor(async () => expect((await readiness())[0]).toBe(200), { timeout: 5000, interval: 100 });
+    await vi.waitFor(async () => expect((await readiness())[0]).toBe(200), { timeout: 30_000, interval: 100 });
     const redeemed = await token(app, second);
     expect(redeemed).toMatchObject({ status: 200 });
     expect(await statusOf(gate.origin, redeemed.body.access_token)).toBe(200);

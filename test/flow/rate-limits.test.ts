@@ -293,10 +293,13 @@ describe('the limit of open streams and WebSockets', () => {
     expect((await stream(others())).statusCode).toBe(200);
     endAll();
     // All places were released: as many streams may be opened again, and no more.
-    await vi.waitFor(async () => {
-      endAll();
-      for (let at = 0; at < most; at += 1) expect((await stream(whose())).statusCode).toBe(200);
-    });
+    await vi.waitFor(
+      async () => {
+        endAll();
+        for (let at = 0; at < most; at += 1) expect((await stream(whose())).statusCode).toBe(200);
+      },
+      { timeout: 30_000 },
+    );
     expect((await stream(whose())).statusCode).toBe(429);
     endAll();
   });
@@ -343,18 +346,23 @@ describe('the limit of open streams and WebSockets', () => {
       for (let times = 0; times < 8; times += 1) {
         // The rate limit of the app is not what is tested here.
         nextMinute();
-        await vi.waitFor(end);
+        await vi.waitFor(end, { timeout: 30_000 });
       }
       upstream.script(answerOk);
-      await vi.waitFor(async () => expect([name, (await ask('/api/v1/free', whose)).status]).toEqual([name, 200]));
+      await vi.waitFor(async () => expect([name, (await ask('/api/v1/free', whose)).status]).toEqual([name, 200]), {
+        timeout: 30_000,
+      });
     }
     upstream.script(
       (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':'),
     );
-    await vi.waitFor(async () => {
-      endAll();
-      for (let at = 0; at < 4; at += 1) expect((await stream(whose)).statusCode).toBe(200);
-    });
+    await vi.waitFor(
+      async () => {
+        endAll();
+        for (let at = 0; at < 4; at += 1) expect((await stream(whose)).statusCode).toBe(200);
+      },
+      { timeout: 30_000 },
+    );
     endAll();
   });
 
@@ -378,7 +386,7 @@ describe('the limit of open streams and WebSockets', () => {
     const first = await fill();
     expect(first.at(-1)).toBe('429');
     expect(first.slice(0, 6)).not.toContain('429');
-    await vi.waitFor(async () => expect(await fill()).toEqual(first));
+    await vi.waitFor(async () => expect(await fill()).toEqual(first), { timeout: 30_000 });
   });
 });
 
@@ -400,10 +408,13 @@ describe.skipIf(!redisPresent())('limits of two replicas on one Redis', () => {
       for (let at = 0; at < 10; at += 1) expect(await courses(one, '198.51.100.1')).toBe(200);
       expect(await courses(one, '198.51.100.1')).toBe(429);
       const seen: number[] = [];
-      await vi.waitFor(async () => {
-        seen.push(await courses(two, '198.51.100.1'));
-        expect(seen.at(-1)).toBe(429);
-      });
+      await vi.waitFor(
+        async () => {
+          seen.push(await courses(two, '198.51.100.1'));
+          expect(seen.at(-1)).toBe(429);
+        },
+        { timeout: 30_000 },
+      );
       expect(seen.length).toBeLessThan(10);
       await redis.kill();
       for (const gate of [one, two]) {

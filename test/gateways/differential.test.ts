@@ -93,7 +93,7 @@ describeKinds(KINDS, '$name', (kind, at) => {
     expect(after).toEqual(JSON.parse(sameMember));
   });
 
-  it('refuses a token within a second of its revocation', async () => {
+  it('refuses a token after its revocation, before cached decisions expire', async () => {
     const { app, access_token } = await world.connect('m-1');
     const status = async () =>
       (
@@ -105,7 +105,8 @@ describeKinds(KINDS, '$name', (kind, at) => {
       ).status;
     expect(await status()).toBe(200);
     await revoke(app, access_token);
-    await expect.poll(status, { timeout: 1_000, interval: 50 }).toBe(401);
+    // Less than the five seconds for which a decision is cached.
+    await expect.poll(status, { timeout: 4_000, interval: 50 }).toBe(401);
   });
 
   it('refuses an expired token as the gate does', async () => {

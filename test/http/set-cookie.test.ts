@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { deletesCookie, readSetCookie } from '../../src/http/set-cookie.ts';
+import { leastCost } from '../support/pace.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 
@@ -38,8 +39,7 @@ it.each([
   expect(cookie !== undefined && deletesCookie(cookie, NOW)).toBe(deletes);
 });
 
-it('reads a field with many spaces in linear time', () => {
-  const begun = performance.now();
-  readSetCookie(`a=1;${' '.repeat(200_000)}x${' '.repeat(200_000)}=y`);
-  expect(performance.now() - begun).toBeLessThan(2000);
+it('reads a field with many spaces in linear time', async () => {
+  const field = `a=1;${' '.repeat(200_000)}x${' '.repeat(200_000)}=y`;
+  expect(await leastCost(2000, () => readSetCookie(field))).toBeLessThan(2000);
 });

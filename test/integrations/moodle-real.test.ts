@@ -271,7 +271,7 @@ describe.skipIf(!realMoodlePresent())('a real Moodle behind the gate', () => {
     await connect(SAM, browser);
     // The time of a sign-in is in seconds: within the same one, it would count as new.
     const signedIn = Math.floor(Date.now() / 1000);
-    await vi.waitUntil(() => Math.floor(Date.now() / 1000) > signedIn, { timeout: 2000 });
+    await vi.waitUntil(() => Math.floor(Date.now() / 1000) > signedIn, { timeout: 30_000 });
     const before = browser.cookies.get('MoodleSession')?.value;
     const request = await authorizationRequest(app, { prompt: 'login' });
     const question = await browser.open(request.url);

@@ -184,8 +184,8 @@ describe('a sign-in form', () => {
     await fetch(`${gate.world.origin}/oauth/sign-in`, { method: 'POST', body: `password=${canary}&%zz` });
     await fetch(`${gate.world.origin}/oauth/sign-in`, { method: 'PUT', body: `password=${canary}` });
     await gate.connect('ann', 'right');
-    await vi.waitFor(() => expect(gate.written()).toContain('ann-1'));
-    await vi.waitFor(() => expect(gate.written()).toContain('/oauth/sign-in'));
+    await vi.waitFor(() => expect(gate.written()).toContain('ann-1'), { timeout: 30_000 });
+    await vi.waitFor(() => expect(gate.written()).toContain('/oauth/sign-in'), { timeout: 30_000 });
     expect(gate.written()).not.toContain(canary);
   });
 });

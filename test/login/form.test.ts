@@ -240,8 +240,8 @@ describe('a sign-in with the site’s form', () => {
       expect((await gate.attempt('sam', canary)).status).toBe(status);
     }
     expect(backend.seen.some(({ url, body }) => (url + body).includes(canary))).toBe(true);
-    await vi.waitFor(() => expect(gate.written()).toContain('login_unavailable'));
-    await vi.waitFor(() => expect(gate.written()).toContain('/oauth/sign-in'));
+    await vi.waitFor(() => expect(gate.written()).toContain('login_unavailable'), { timeout: 30_000 });
+    await vi.waitFor(() => expect(gate.written()).toContain('/oauth/sign-in'), { timeout: 30_000 });
     expect(gate.written()).not.toContain(canary);
   });
 

@@ -206,8 +206,8 @@ describe('the webhook', () => {
       backend.says(() => 'hang');
       expect((await impatient.attempt('sam', canary)).status).toBe(503);
       for (const one of [gate, impatient]) {
-        await vi.waitFor(() => expect(one.written()).toContain('login_unavailable'));
-        await vi.waitFor(() => expect(one.written()).toContain('/oauth/sign-in'));
+        await vi.waitFor(() => expect(one.written()).toContain('login_unavailable'), { timeout: 30_000 });
+        await vi.waitFor(() => expect(one.written()).toContain('/oauth/sign-in'), { timeout: 30_000 });
         expect(one.written()).not.toContain(canary);
       }
     } finally {

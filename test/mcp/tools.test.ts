@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/operations/log.ts';
 import { OLU } from '../support/member.ts';
+import { leastCost, leastTime } from '../support/pace.ts';
 import {
   answerOk,
   type RecordingUpstream,
@@ -93,7 +94,7 @@ function overridesWith(url: string): Record<string, unknown> {
     upstreams: { school: { url } },
     routes: ROUTES,
     mcp: { tools: TOOLS, resources, prompts: [] },
-    constants: { mcp: { deadline: 1.9 } },
+    constants: { mcp: { deadline: 3.9 } },
   };
 }
 
@@ -322,11 +323,10 @@ describe('a tool result', () => {
   });
 
   it('for a pathological resource URI takes no time', async () => {
-    const began = performance.now();
     for (const uri of [`course://${'a%2f'.repeat(12_500)}`, `course://${'/'.repeat(50_000)}`, 'course:'.repeat(7000)]) {
-      expect((await ask(world, 'resources/read', { uri })).body.error.code).toBe(-32_602);
+      const refuse = async () => expect((await ask(world, 'resources/read', { uri })).body.error.code).toBe(-32_602);
+      expect(await leastCost(200, refuse)).toBeLessThan(200);
     }
-    expect(performance.now() - began).toBeLessThan(500);
   });
 
   it('never changes the list of tools', async () => {
@@ -362,30 +362,32 @@ describe('a tool call', () => {
     }
     await Promise.all(closed);
     expect(closed).toHaveLength(2);
-    expect(performance.now() - began).toBeLessThan(6000);
+    expect(performance.now() - began).toBeLessThan(9000);
   });
 
   it('that the client cancels is cancelled at the upstream', async () => {
-    const left = new AbortController();
-    let over: Promise<void> | undefined;
-    school.script((_request, _response, recorded) => {
-      over = recorded.closed;
-      left.abort();
-    });
-    await fetch(`${world.origin}/mcp`, {
-      method: 'POST',
-      signal: left.signal,
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'read_item', arguments: { id: '1' } },
-      }),
-    }).catch(() => undefined);
-    const began = performance.now();
-    await over;
-    expect(performance.now() - began).toBeLessThan(600);
+    const cancelled = async () => {
+      const left = new AbortController();
+      let over: Promise<void> | undefined;
+      school.script((_request, _response, recorded) => {
+        over = recorded.closed;
+        left.abort();
+      });
+      await fetch(`${world.origin}/mcp`, {
+        method: 'POST',
+        signal: left.signal,
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'read_item', arguments: { id: '1' } },
+        }),
+      }).catch(() => undefined);
+      await over;
+    };
+    // Without that, it ends after the deadline of 3.9 seconds.
+    expect(await leastTime(3000, cancelled)).toBeLessThan(3000);
   });
 
   it('is answered to its own caller, with equal request IDs, in both eras at once', async () => {

@@ -29,7 +29,7 @@ describe('the line writer', () => {
     const descriptor = openSync(file, 'a');
     const writer = createLineWriter(descriptor, () => undefined);
     writer.write('one\n');
-    await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 5000 }).toBe('one\n');
+    await expect.poll(() => readFileSync(file, 'utf8')).toBe('one\n');
     await writer.close();
     closeSync(descriptor);
   });

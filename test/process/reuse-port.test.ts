@@ -65,7 +65,7 @@ describe.skipIf(!redisPresent())('two gates that share a port (listen.reusePort)
     expect(await served(second)).toBeGreaterThan(0);
   });
 
-  it('refuse a token at both within a second after it was revoked at one', async () => {
+  it('refuse a token at both after it was revoked at one, before cached decisions expire', async () => {
     const { app, tokens } = await connect();
     expect((await courses(tokens.access_token)).status).toBe(200);
     await revoke(app, String(tokens.refresh_token));
@@ -73,7 +73,8 @@ describe.skipIf(!redisPresent())('two gates that share a port (listen.reusePort)
       const answers = await Promise.all(Array.from({ length: 20 }, () => courses(tokens.access_token)));
       return [...new Set(answers.map(({ status }) => status))];
     };
-    await expect.poll(all, { interval: 20, timeout: 1000 }).toEqual([401]);
+    // Less than the five seconds for which a decision is cached.
+    await expect.poll(all, { interval: 20, timeout: 4000 }).toEqual([401]);
   });
 
   it('can be restarted one after the other without losing a connection', async () => {

@@ -65,11 +65,11 @@ describe.each(['/public', '/pages'])('B105: on the lane %s', (lane) => {
         for (const client of clients) client.socket.resetAndDestroy();
       }
       await expect.poll(() => open, { timeout: 10_000, message: 'at the upstream' }).toBe(0);
-      await expect.poll(() => descriptors() - before, { timeout: 10_000, message: 'descriptors' }).toBeLessThan(5);
+      await expect.poll(() => descriptors() - before, { message: 'descriptors' }).toBeLessThan(5);
       behave = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
       expect((await fetch(`${gate.origin}${lane}/next`)).status).toBe(200);
       const inFlight = async () => (await (await fetch(`${gate.admin}/metrics`)).text()).match(/in_flight (\d+)/)?.[1];
-      await expect.poll(inFlight, { timeout: 5_000, message: 'in flight' }).toBe('0');
+      await expect.poll(inFlight, { message: 'in flight' }).toBe('0');
       expect(gate.log()).not.toMatch(/uncaught failure|"internal"/);
     },
   );

@@ -7,7 +7,10 @@ import { startGate, type TestGate } from './gate.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-describe('the breaker of a failing upstream', () => {
+/** The time limits of the gate are short, so that no test waits for long: a machine that stalls for one spoils an attempt. */
+const AGAIN = { retry: 2 };
+
+describe('the breaker of a failing upstream', AGAIN, () => {
   let behave: (socket: Socket) => void;
   let upstream: RawUpstream;
   let gate: TestGate;

@@ -23,7 +23,7 @@ const ok = (body: string, fields = '') => `HTTP/1.1 200 OK\r\n${fields}Content-L
 
 /** The first connection is closed soon, not only because it is idle. */
 async function closed(): Promise<void> {
-  await expect.poll(() => world.accepted[0]?.destroyed, { timeout: 1_000, interval: 5 }).toBe(true);
+  await expect.poll(() => world.accepted[0]?.destroyed, { timeout: 3_000, interval: 5 }).toBe(true);
 }
 
 /** Waits until a number has been the same six times in a row. */

@@ -81,7 +81,7 @@ describe('a proxy loop', () => {
     }
     expect(requests()).toBe(2);
     expect(viaOf()).toEqual([own, own]);
-    await vi.waitUntil(() => loops().length > 0);
+    await vi.waitUntil(() => loops().length > 0, { timeout: 30_000 });
     expect(loops()).toHaveLength(1);
     expect(JSON.parse(loops()[0] ?? '')).toMatchObject({ level: 40, method: 'GET', path: '/en/learn/' });
     expect(gate.log()).not.toContain('"level":50');

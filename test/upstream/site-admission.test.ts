@@ -91,7 +91,7 @@ describe('the site lane', () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);
     const connections = () =>
       new Promise((resolve) => upstream.server.getConnections((_error, count) => resolve(count)));
-    await expect.poll(connections, { timeout: 2_000 }).toBe(0);
+    await expect.poll(connections).toBe(0);
     expect(client.writable).toBe(true);
     expect(upstream.last().body.toString()).toBe('begun');
     client.destroy();

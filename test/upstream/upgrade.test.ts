@@ -144,7 +144,10 @@ it.each([
   await raw.close();
 });
 
-describe('a WebSocket', () => {
+/** The time limits of the gate are short, so that no test waits for long: a machine that stalls for one spoils an attempt. */
+const AGAIN = { retry: 2 };
+
+describe('a WebSocket', AGAIN, () => {
   const IDLE = 0.3;
   const opened = async (own: TestGate) => {
     const ws = new WebSocket(`${own.url.replace('http', 'ws')}/live`);

@@ -54,7 +54,7 @@ describe('client documents', () => {
   const breakHost = () => host.serve(URL_, (_request, response) => response.writeHead(503).end());
   const fetches = () => host.requests.length;
   const eventually = async (check: () => boolean) => {
-    for (let tries = 0; tries < 100 && !check(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (let tries = 0; tries < 3000 && !check(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(check()).toBe(true);
   };
 
@@ -174,13 +174,14 @@ describe('client documents', () => {
     });
 
     it('make no token request wait', async () => {
-      await documents.current(URL_);
+      const patient = create({ deadline: 30_000 });
+      await patient.current(URL_);
       now += 61 * MINUTE;
       host.serve(URL_, () => undefined);
       const began = performance.now();
-      await documents.approved(URL_);
-      await documents.known(URL_);
-      expect(performance.now() - began).toBeLessThan(DEADLINE / 2);
+      await patient.approved(URL_);
+      await patient.known(URL_);
+      expect(performance.now() - began).toBeLessThan(15_000);
     });
   });
 
@@ -254,7 +255,9 @@ describe('client documents', () => {
         return performance.now() - began;
       }),
     );
-    for (const time of took) expect(Math.abs(time - DEADLINE)).toBeLessThan(120);
+    expect(Math.min(...took)).toBeGreaterThan(DEADLINE - 20);
+    // All wait at the same time, so a machine that stalls delays them all.
+    expect(Math.max(...took) - Math.min(...took)).toBeLessThan(DEADLINE / 2);
   });
 
   it.each([
@@ -303,12 +306,13 @@ describe('client documents', () => {
     });
 
     it('are still usable when there is no budget to renew them', async () => {
-      await documents.current(URL_);
+      const patient = create({ deadline: 30_000 });
+      await patient.current(URL_);
       now += 61 * MINUTE;
       await ask('', urls(20));
       const began = performance.now();
-      expect(await kindOf(documents.current(URL_))).toBe('found');
-      expect(performance.now() - began, 'it waited for a turn').toBeLessThan(DEADLINE);
+      expect(await kindOf(patient.current(URL_))).toBe('found');
+      expect(performance.now() - began, 'it waited for a turn').toBeLessThan(15_000);
     });
   });
 });

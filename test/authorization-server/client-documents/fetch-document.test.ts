@@ -8,6 +8,8 @@ import { INTERNET } from '../../../src/authorization-server/client-documents/net
 import { answerJson, type DocumentHost, HERE, plainDocument, startDocumentHost } from './support/document-host.ts';
 
 const DEADLINE = 600;
+/** For what must not wait for the deadline, or must end before it. */
+const LATER = 30_000;
 
 describe('fetchDocument', () => {
   let host: DocumentHost;
@@ -16,10 +18,11 @@ describe('fetchDocument', () => {
   });
   afterAll(() => host.close());
 
-  const fetchIt = (url: string, network = host.network) => fetchDocument(new URL(url), network, DEADLINE);
+  const fetchIt = (url: string, network = host.network, deadline = LATER) =>
+    fetchDocument(new URL(url), network, deadline);
 
-  const failureOf = async (url: string, network = host.network): Promise<DocumentFailure> => {
-    const thrown = await fetchIt(url, network).then(
+  const failureOf = async (url: string, network = host.network, deadline = LATER): Promise<DocumentFailure> => {
+    const thrown = await fetchIt(url, network, deadline).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -214,9 +217,7 @@ describe('fetchDocument', () => {
       };
       more();
     });
-    const began = performance.now();
     expect((await failureOf(url)).message).toContain('larger');
-    expect(performance.now() - began).toBeLessThan(DEADLINE);
     expect(sent).toBeLessThan(20_000_000);
   });
 
@@ -226,9 +227,7 @@ describe('fetchDocument', () => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1e12 });
       response.write('{');
     });
-    const began = performance.now();
     expect((await failureOf(url)).message).toContain('larger');
-    expect(performance.now() - began).toBeLessThan(DEADLINE);
   });
 
   it.each([
@@ -250,10 +249,10 @@ describe('fetchDocument', () => {
     const url = 'https://slow.apps.example/client.json';
     host.serve(url, answer);
     const began = performance.now();
-    expect((await failureOf(url)).kind).toBe('unavailable');
+    expect((await failureOf(url, host.network, DEADLINE)).kind).toBe('unavailable');
     const took = performance.now() - began;
     expect(took).toBeGreaterThan(DEADLINE - 50);
-    expect(took).toBeLessThan(DEADLINE + 300);
+    expect(took).toBeLessThan(DEADLINE + 5000);
   });
 
   it('gives up on an endless handshake, a refused connection, and a name that does not resolve', async () => {
@@ -264,13 +263,13 @@ describe('fetchDocument', () => {
     const url = 'https://slow.apps.example/client.json';
     const began = performance.now();
     const failures = await Promise.all([
-      failureOf(url, { ...host.network, port }),
-      failureOf(url, { ...host.network, resolve: () => new Promise(() => undefined) }),
+      failureOf(url, { ...host.network, port }, DEADLINE),
+      failureOf(url, { ...host.network, resolve: () => new Promise(() => undefined) }, DEADLINE),
       failureOf(url, { ...host.network, resolve: () => Promise.reject(new Error('NXDOMAIN')) }),
       failureOf(url, { ...host.network, port: 1 }),
     ]);
     expect(failures.map((failure) => failure.kind)).toEqual(Array(4).fill('unavailable'));
-    expect(performance.now() - began).toBeLessThan(DEADLINE + 300);
+    expect(performance.now() - began).toBeLessThan(DEADLINE + 5000);
     for (const socket of sockets) socket.destroy();
     mute.close();
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isPosing, posingOf } from '../../../src/authorization-server/pages/posing.ts';
+import { leastCost } from '../../support/pace.ts';
 
 const SCHOOL = 'Harbour Lane School';
 
@@ -94,12 +95,13 @@ describe('detecting that an app poses as the school', () => {
     expect(missed).toEqual([]);
   });
 
-  it('takes at most 50 ms for the longest possible name', () => {
+  it('takes at most 50 ms for the longest possible name', async () => {
     const longest = 'ﷺ'.repeat(64);
     isPosing(longest, SCHOOL);
-    const began = performance.now();
-    for (let times = 0; times < 10; times += 1) isPosing(longest, 'ﷺ'.repeat(100));
-    expect((performance.now() - began) / 10).toBeLessThan(50);
+    const tenTimes = () => {
+      for (let times = 0; times < 10; times += 1) isPosing(longest, 'ﷺ'.repeat(100));
+    };
+    expect(await leastCost(500, tenTimes)).toBeLessThan(500);
   });
 
   it('recognises a short school name only as a whole word', () => {
@@ -290,11 +292,12 @@ describe('names that need proof', () => {
 
   it.each(['ﷺ'.repeat(64), 'a '.repeat(32), 'claude'.repeat(10), 'W'.repeat(64)])(
     'takes at most 50 ms for %s',
-    (name) => {
+    async (name) => {
       ownerOf(name);
-      const began = performance.now();
-      for (let times = 0; times < 10; times += 1) ownerOf(name);
-      expect((performance.now() - began) / 10).toBeLessThan(50);
+      const tenTimes = () => {
+        for (let times = 0; times < 10; times += 1) ownerOf(name);
+      };
+      expect(await leastCost(500, tenTimes)).toBeLessThan(500);
     },
   );
 });

@@ -5,6 +5,7 @@ import { registerApp } from '../../support/app.ts';
 import { browserPresent, launchChromium } from '../../support/chromium.ts';
 import { connect } from '../../support/connection.ts';
 import { ownTime } from '../../support/own-time.ts';
+import { slowness } from '../../support/pace.ts';
 import type { World } from '../../support/world.ts';
 import { browseConsole, startConsoleWorld } from './support/console.ts';
 import { grantId, nameOf, seedFast } from './support/seed.ts';
@@ -99,7 +100,7 @@ describe.runIf(browserPresent())(`with ${GRANTS.toLocaleString('en')} grants, in
     );
     await click(page.getByRole('button', { name: 'Disconnect' }));
     expect(await page.getByRole('status').first().textContent()).toBe('Calendar Sync 1 is disconnected.');
-    const seconds = (ownTime() - began) / 1000;
+    const seconds = (ownTime() - began) / 1000 / slowness();
     expect(await page.getByRole('link', { name: 'Calendar Sync 1', exact: true }).count()).toBe(0);
     expect(clicks).toBeLessThanOrEqual(4);
     expect(seconds).toBeLessThan(15);

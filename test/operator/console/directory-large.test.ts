@@ -14,6 +14,7 @@ import { createTimes } from '../../../src/operator/console/kit/times.ts';
 import type { ConsoleSources } from '../../../src/operator/console/sources.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
 import { jsonEntry, type RawStore, type Store } from '../../../src/storage/store.ts';
+import { leastTime } from '../../support/pace.ts';
 import { appId, grantId, memberId, nameOf, seed } from './support/seed.ts';
 import { scannedStores } from './support/stores.ts';
 
@@ -111,11 +112,11 @@ describe.each(scannedStores('large'))('the console on a store with more than it 
       },
     };
     const impatient = { ...sources, directory: createDirectory(slow, Date.now, { most: MOST, patience: 1 }) };
-    await vi.waitUntil(async () => (await impatient.directory.look()).state === 'ready');
+    await vi.waitUntil(async () => (await impatient.directory.look()).state === 'ready', { timeout: 30_000 });
     pause = 20;
     const search = async () => plain(await searchPage(impatient, asked({ q: nameOf(449) })));
     expect(await search()).toMatch(/No results match so far\. \d+% of the store has been searched\. Reload this page/);
-    await vi.waitUntil(async () => (await search()).includes('All of the store was searched'), 5000);
+    await vi.waitUntil(async () => (await search()).includes('All of the store was searched'), 30_000);
     expect(await search()).toContain('1 result ');
     impatient.directory.close();
   });
@@ -124,10 +125,11 @@ describe.each(scannedStores('large'))('the console on a store with more than it 
     const patience = 500;
     const silent = { ...store, scan: () => new Promise<never>(() => {}) };
     const reading = createDirectory(silent, Date.now, { most: MOST, patience });
-    const began = performance.now();
-    const shown = plain(await searchPage({ ...sources, directory: reading }, asked({ q: nameOf(0) })));
-    expect(performance.now() - began).toBeLessThan(1.8 * patience);
-    expect(shown).toContain('Reading the store: 0% done.');
+    const search = async () => {
+      const shown = plain(await searchPage({ ...sources, directory: reading }, asked({ q: nameOf(0) })));
+      expect(shown).toContain('Reading the store: 0% done.');
+    };
+    expect(await leastTime(1.8 * patience, search)).toBeLessThan(1.8 * patience);
     reading.close();
   });
 

@@ -124,7 +124,7 @@ describe('the directory', () => {
     const directory = createDirectory(store, Date.now, { patience: 0 });
     expect(await directory.look()).toMatchObject({ state: 'reading' });
     directory.correct((rows) => forgetGrants(rows, ({ member }) => member.id === memberId(1)));
-    await vi.waitUntil(async () => (await directory.look()).state === 'ready');
+    await vi.waitUntil(async () => (await directory.look()).state === 'ready', { timeout: 30_000 });
     const rows = await ready(directory);
     expect([rows.grants.size, rows.members.get(memberId(1))?.grants]).toEqual([285, 0]);
     directory.close();
@@ -140,7 +140,7 @@ describe('the directory', () => {
     expect((await ready(directory)).grants.size).toBe(300);
     now = 61_000;
     expect((await ready(directory)).grants.size).toBe(300);
-    await vi.waitUntil(async () => (await ready(directory)).grants.size === 299);
+    await vi.waitUntil(async () => (await ready(directory)).grants.size === 299, { timeout: 30_000 });
     directory.close();
   });
 
@@ -159,11 +159,14 @@ describe('the directory', () => {
     const read = scans;
     await directory.look();
     expect(scans).toBe(read);
-    await vi.waitUntil(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 25));
-      await directory.look();
-      return scans > read;
-    });
+    await vi.waitUntil(
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 25));
+        await directory.look();
+        return scans > read;
+      },
+      { timeout: 30_000 },
+    );
     directory.close();
   });
 

@@ -216,13 +216,13 @@ describe('accepting the proposal', () => {
     expect(text()).toMatch(/# The end\.\nlog: \{ level: info \}\n$/);
     expect(statSync(real).mode & 0o777).toBe(0o640);
     expect(readdirSync(folder).toSorted()).toEqual(['coursegate.yaml', 'gate.yaml', 'log']);
-    await vi.waitUntil(() => reloads() > before, { timeout: 5000 });
+    await vi.waitUntil(() => reloads() > before, { timeout: 30_000 });
     expect(readFileSync(logFile, 'utf8')).toMatch(/"event.action":"routes_accepted".*"coursegate.by":"operator"/);
     const again = await session.post('/console/observe/accept', { draft: draftIn(page) });
     expect(again.text).toContain('This page is out of date');
     // Nothing has changed since.
     await vi.waitUntil(async () => (await show('/console/observe/accept')).includes('has these routes already'), {
-      timeout: 5000,
+      timeout: 30_000,
     });
   });
 });
@@ -244,7 +244,9 @@ describe.runIf(browserPresent())('in Chromium', () => {
     await page.waitForURL('**/console/observe');
     expect(text()).not.toContain('enforcement');
     expect(text()).not.toContain('# Only to try things out.');
-    await vi.waitUntil(async () => (await fetch(`${origin}/api/site/api/orders/17`)).status === 401, { timeout: 5000 });
+    await vi.waitUntil(async () => (await fetch(`${origin}/api/site/api/orders/17`)).status === 401, {
+      timeout: 30_000,
+    });
     await browser.close();
   });
 });

@@ -117,7 +117,7 @@ describe('the page of events', () => {
 
   it('shows what is pending and why, and sends it again', async () => {
     await registerApp(world.origin);
-    await vi.waitUntil(async () => (await show('/console/events')).includes('answered 410 Gone'), { timeout: 5000 });
+    await vi.waitUntil(async () => (await show('/console/events')).includes('answered 410 Gone'), { timeout: 30_000 });
     const page = await show('/console/events');
     expect(page).toContain('1: 1 about apps');
     expect(page).toContain('<code>client.registered</code>');
@@ -127,7 +127,7 @@ describe('the page of events', () => {
     expect(retried.location).toBe('/console/events');
     expect(await show('/console/events')).toContain('Sending 1 event again.');
     await vi.waitUntil(async () => (await show('/console/events')).includes('has accepted everything'), {
-      timeout: 5000,
+      timeout: 30_000,
     });
     expect(audited('events_retried')).toMatchObject([{ 'coursegate.by': 'operator', 'event.category': ['api'] }]);
   });

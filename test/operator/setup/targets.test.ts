@@ -6,6 +6,7 @@ import {
   UNUSUAL_TARGET,
 } from '../../../src/operator/setup/snippets/targets.ts';
 import { PLAIN_TARGETS } from '../../gateways/support/outside.ts';
+import { leastCost } from '../../support/pace.ts';
 
 const UNUSUAL = new RegExp(`^(?:${UNUSUAL_TARGET})`, 'is');
 const isUnusual = (target: string) => UNUSUAL.test(target);
@@ -78,12 +79,13 @@ describe('a target', () => {
     expect(isUnusual(target)).toBe(false);
   });
 
-  it.each(['%', '/', '.', '%20', '%4', 'a', '%c3%a9', '%e2%80'])('is read in linear time: %s', (piece) => {
+  it.each(['%', '/', '.', '%20', '%4', 'a', '%c3%a9', '%e2%80'])('is read in linear time: %s', async (piece) => {
     const long = `/${piece.repeat(200_000)}`;
-    const before = performance.now();
-    isUnusual(long);
-    for (const expression of ownTargets(['/api/*/b/**'])) new RegExp(`^(?:${expression})(?:[?]|$)`, 'i').test(long);
-    expect(performance.now() - before).toBeLessThan(2_000);
+    const read = () => {
+      isUnusual(long);
+      for (const expression of ownTargets(['/api/*/b/**'])) new RegExp(`^(?:${expression})(?:[?]|$)`, 'i').test(long);
+    };
+    expect(await leastCost(2_000, read)).toBeLessThan(2_000);
   });
 });
 

@@ -31,13 +31,13 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     }
   };
 
-  it('notifies every replica within a second, but none with another prefix', async () => {
+  it('notifies every replica, but none with another prefix', async () => {
     const [one, two, stranger] = [open(), open(), open('stranger')];
     await listening(one, two, stranger);
     await one.bus.announce();
-    await expect.poll(() => two.heard.mock.calls.length, { interval: 5, timeout: 1000 }).toBe(1);
+    await expect.poll(() => two.heard.mock.calls.length, { interval: 5 }).toBe(1);
     await stranger.bus.announce();
-    await expect.poll(() => stranger.heard.mock.calls.length, { interval: 5, timeout: 1000 }).toBe(1);
+    await expect.poll(() => stranger.heard.mock.calls.length, { interval: 5 }).toBe(1);
     expect(two.heard).toHaveBeenCalledTimes(1);
     for (const replica of [one, two, stranger]) await replica.close();
   });
@@ -48,7 +48,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await listening(one, two);
     await one.bus.announce();
-    await expect.poll(() => two.heard.mock.calls.length, { interval: 5, timeout: 1000 }).toBe(1);
+    await expect.poll(() => two.heard.mock.calls.length, { interval: 5 }).toBe(1);
     for (const replica of [one, two]) await replica.close();
   });
 
@@ -67,8 +67,8 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
         () => true,
         () => false,
       );
-    await expect.poll(announced, { interval: 20, timeout: 2000 }).toBe(true);
-    await expect.poll(() => two.heard.mock.calls.length, { interval: 5, timeout: 1000 }).toBe(1);
+    await expect.poll(announced, { interval: 20 }).toBe(true);
+    await expect.poll(() => two.heard.mock.calls.length, { interval: 5 }).toBe(1);
     for (const replica of [one, two]) await replica.close();
   });
 
@@ -89,7 +89,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
         if (how === 'falls silent') await new Promise((resolve) => setTimeout(resolve, 1000));
         heard.mockClear();
         proxy.heal();
-        await expect.poll(() => heard.mock.calls.length, { interval: 5, timeout: 3000 }).toBeGreaterThan(0);
+        await expect.poll(() => heard.mock.calls.length, { interval: 5 }).toBeGreaterThan(0);
       }
       await bus.close();
       await proxy.close();

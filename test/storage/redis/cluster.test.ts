@@ -2,9 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { redisBus } from '../../../src/storage/redis/bus.ts';
 import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import type { Mutation, NewEntry, Store } from '../../../src/storage/store.ts';
+import { leastTime } from '../../support/pace.ts';
 import { redisPresent } from '../../support/redis.ts';
 import { type RedisCluster, type RedisProcess, startCluster } from '../../support/redis-topology.ts';
 import { rawStoreConformance, storeConformance } from '../conformance.ts';
+import { IN_TIME } from '../failing-store.ts';
 
 const UNAVAILABLE = { code: 'store_unavailable', status: 503 };
 const TAG = '{gate}:';
@@ -122,7 +124,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
       move.to.resume();
     }
     await move.finish();
-    await expect.poll(() => store.get('Code', 'a').catch(() => undefined), { timeout: 5000 }).toBeDefined();
+    await expect.poll(() => store.get('Code', 'a').catch(() => undefined)).toBeDefined();
     await store.close();
   });
 
@@ -155,7 +157,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
     for (const store of stores) await store.close();
   });
 
-  it('works while another node is down, and returns 503 within a second while its own node is down', async () => {
+  it('works while another node is down, and returns 503 in time while its own node is down', async () => {
     const store = open();
     const bus = redisBus({ cluster: cluster.nodes, keyPrefix: 'gate' });
     let heard = 0;
@@ -175,25 +177,23 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
     await owner.kill();
     try {
       for (const work of [() => store.get('Code', 'a'), () => store.commit([create('c')]), () => store.sweep(1)]) {
-        const before = performance.now();
-        await fails(work());
-        expect(performance.now() - before).toBeLessThan(1000);
+        expect(await leastTime(IN_TIME, () => fails(work()))).toBeLessThan(IN_TIME);
       }
     } finally {
       await owner.start();
     }
     const works = () => store.commit([consume('a')]).catch(() => undefined);
-    await expect.poll(works, { interval: 20, timeout: 10_000 }).toBe(true);
+    await expect.poll(works, { interval: 20 }).toBe(true);
     // The subscription reports the loss of its node, and then receives announcements from any node again.
-    await expect.poll(() => heard, { timeout: 5000 }).toBeGreaterThan(0);
+    await expect.poll(() => heard).toBeGreaterThan(0);
     const announced = () =>
       bus.announce().then(
         () => true,
         () => false,
       );
-    await expect.poll(announced, { timeout: 5000 }).toBe(true);
+    await expect.poll(announced).toBe(true);
     heard = 0;
-    await expect.poll(async () => (await announced()) && heard > 0, { timeout: 5000 }).toBe(true);
+    await expect.poll(async () => (await announced()) && heard > 0).toBe(true);
     await bus.close();
     await store.close();
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 import { rawStoreConformance, storeConformance, testClock } from '../conformance.ts';
-import { consume, everyMethod, failing, recovering, token } from '../failing-store.ts';
+import { consume, everyMethod, failInTime, failing, recovering, token } from '../failing-store.ts';
 
 describe.skipIf(!redisPresent())('Redis', () => {
   let server: RedisServer;
@@ -26,54 +26,54 @@ describe.skipIf(!redisPresent())('Redis', () => {
   storeConformance('redis', (clock) => open(clock));
   rawStoreConformance('redis', (clock) => open(clock));
 
-  it('returns 503 within a second while it is down, and works again afterwards', async () => {
+  it('returns 503 in time while it is down, and works again afterwards', async () => {
     const store = open();
     await store.commit([{ op: 'put', entry: token('a') }]);
     await server.kill();
     try {
-      for (const work of everyMethod(store)) expect(await failing(work)).toBeLessThan(1000);
+      await failInTime(() => everyMethod(store));
     } finally {
       await server.start();
     }
-    expect(await recovering(store)).toBeLessThan(2000);
+    await recovering(store);
     // Redis has lost its cached scripts as well.
     expect(await store.commit([{ op: 'create', entry: token('a') }])).toBe(true);
     await store.close();
   });
 
-  it('fails commands in progress within a second when it goes down', async () => {
+  it('fails commands in progress when it goes down', async () => {
     const store = open();
     await store.get('AccessToken', 'a');
     server.hang();
     const waiting = everyMethod(store).map(failing);
     await server.kill();
     try {
-      for (const took of await Promise.all(waiting)) expect(took).toBeLessThan(1000);
+      await Promise.all(waiting);
     } finally {
       await server.start();
     }
-    expect(await recovering(store)).toBeLessThan(2000);
+    await recovering(store);
     await store.close();
   });
 
-  it('returns 503 within a second while it hangs, and works again afterwards', async () => {
+  it('returns 503 in time while it hangs, and works again afterwards', async () => {
     const store = open();
     await store.get('AccessToken', 'a');
     server.hang();
     try {
-      for (const took of await Promise.all(everyMethod(store).map(failing))) expect(took).toBeLessThan(1000);
+      await failInTime(() => everyMethod(store));
       // Long enough for the connection to time out, and for the next one to hang in its handshake.
       for (let times = 0; times < 4; times += 1) {
         await new Promise((resolve) => setTimeout(resolve, 500));
-        expect(await failing(store.get('AccessToken', 'a'))).toBeLessThan(1000);
+        await failInTime(() => [store.get('AccessToken', 'a')]);
       }
       const late = open();
-      expect(await failing(late.get('AccessToken', 'a'))).toBeLessThan(1000);
+      await failInTime(() => [late.get('AccessToken', 'a')]);
       await late.close();
     } finally {
       server.resume();
     }
-    expect(await recovering(store)).toBeLessThan(2000);
+    await recovering(store);
     await store.close();
   });
 
@@ -88,9 +88,9 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('fails the first command within a second if it was never up', async () => {
+  it('fails the first command in time if it was never up', async () => {
     const store = redisStore({ url: 'redis://127.0.0.1:1', keyPrefix: 'gate' }, Date.now);
-    expect(await failing(store.get('AccessToken', 'a'))).toBeLessThan(1000);
+    await failInTime(() => [store.get('AccessToken', 'a')]);
     await store.close();
   });
 
