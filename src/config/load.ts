@@ -11,6 +11,7 @@ import { type DirectoryMember, readMembersFile } from '../login/directory/settin
 import { checkLogin, identityFields } from '../login/kinds.ts';
 import { checkLoginSite } from '../login/settings-checks.ts';
 import { checkTools } from '../mcp/settings-checks.ts';
+import { readSkills, type Skill } from '../mcp/settings-skills.ts';
 import { checkEnforcement } from '../operations/observe/settings.ts';
 import { checkRedis } from '../storage/redis/settings.ts';
 import { checkCredentials } from '../upstream/credentials/settings-checks.ts';
@@ -67,6 +68,8 @@ export interface LoadedConfig extends ReturnType<typeof secretValues> {
   readonly upstreamDocuments: ReadonlyMap<string, Tree>;
   /** The files of the Account API; undefined when it is not served. */
   readonly accountFiles: AccountFiles | undefined;
+  /** The skills in the folder that `mcp.skills` names. */
+  readonly skills: readonly Skill[];
   /** Every file that was read for this configuration. */
   readonly sources: SourceFiles;
   /** Settings that are allowed but most likely unintended. */
@@ -160,6 +163,7 @@ async function readNamedFiles(tree: Tree, files: SourceFiles) {
   const logo = await readLogo(tree, files);
   const catalogues = await readCatalogues(tree, files);
   const documents = await readUpstreamDocuments(tree, files);
+  const skills = await readSkills(tree, files);
   return {
     found: {
       accountFiles: account.files,
@@ -167,10 +171,11 @@ async function readNamedFiles(tree: Tree, files: SourceFiles) {
       logo: logo.value,
       languages: catalogues.languages,
       upstreamDocuments: documents.values,
+      skills: skills.skills,
     },
-    findings: [account, members, logo, catalogues, documents].flatMap(({ findings }) => findings),
+    findings: [account, members, logo, catalogues, documents, skills].flatMap(({ findings }) => findings),
     problems: [...members.problems, ...catalogues.problems],
-    warnings: catalogues.warnings,
+    warnings: [...catalogues.warnings, ...skills.warnings],
   };
 }
 

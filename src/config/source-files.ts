@@ -104,7 +104,9 @@ async function readAtMost(path: string, most: number): Promise<Buffer> {
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   if (!isAsset(folder)) return readdir(folder);
-  return [...new Set(installedFiles(folder).map((path) => path.split('/')[0] ?? path))];
+  const below = installedFiles(folder);
+  if (below.includes('')) throw Object.assign(new Error(`${folder} is not a folder.`), { code: 'ENOTDIR' });
+  return [...new Set(below.map((path) => path.split('/')[0] ?? path))];
 }
 
 function stampNow({ path, kind, most }: Seen): Promise<string> {

@@ -57,6 +57,7 @@ export function openMcp(
     tools,
     resources: buildResources(mcp.resources, tools),
     prompts: mcp.prompts,
+    skills: loaded.skills,
   };
   const endpoint = (path: string): McpEndpoint => ({ resource: protectedResource(origin, path), offered });
   const spellings = (path: string): McpEndpointSpellings => ({ plain: endpoint(path), slashed: endpoint(`${path}/`) });

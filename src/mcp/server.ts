@@ -5,6 +5,7 @@ import {
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
+  type ReadResourceResult,
   ResourceNotFoundError,
   Server,
 } from '@modelcontextprotocol/server';
@@ -15,7 +16,9 @@ import type { Principal } from '../oauth/principal.ts';
 import type { ToolInput } from './argument-template.ts';
 import { fillPrompt } from './prompts.ts';
 import type { Resource } from './resources.ts';
+import type { Skill } from './settings-skills.ts';
 import { isShown, type SignInPolicy } from './sign-in.ts';
+import { answerSkills, readSkillFile, SKILLS_EXTENSION, skillEntry, skillResource } from './skills.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 /** Everything that the server offers. */
@@ -26,6 +29,7 @@ export interface ServerOffer {
   readonly tools: readonly Tool[];
   readonly resources: readonly Resource[];
   readonly prompts: McpConfig['prompts'];
+  readonly skills: readonly Skill[];
 }
 
 /** The tool that a message uses, and the arguments in the URI of a resource. */
@@ -56,10 +60,12 @@ const PAGE = 100;
  * because our tools are data that was checked at startup and is only filtered here.
  */
 export function createServer(offer: ServerOffer, served: ServedRequest): Server {
+  const { skills } = offer;
   const shown = ({ scopes }: Tool) => isShown(served.principal, scopes, offer.signIn);
   const tools = offer.tools.filter(shown);
   const resources = offer.resources.filter(({ tool }) => shown(tool));
   const fixed = resources.filter(({ isTemplate }) => !isTemplate);
+  const listed = [...fixed.map((one) => ({ uri: one.uri, ...described(one) })), ...skills.map(skillResource)];
   const templates = resources.filter(({ isTemplate }) => isTemplate);
   const lists = listHint(offer, tools.length);
   const server = new Server(offer.server, {
@@ -68,6 +74,7 @@ export function createServer(offer: ServerOffer, served: ServedRequest): Server 
       tools: { listChanged: false },
       resources: { listChanged: false, subscribe: false },
       prompts: { listChanged: false },
+      ...(skills.length > 0 ? { extensions: { [SKILLS_EXTENSION]: {} } } : {}),
     },
     instructions: offer.instructions,
     cacheHints: {
@@ -88,18 +95,21 @@ export function createServer(offer: ServerOffer, served: ServedRequest): Server 
     guarded(() => callResult(served, shown, params.arguments ?? {})),
   );
   server.setRequestHandler('resources/list', ({ params }) =>
-    guarded(() => page('resources', fixed, params?.cursor, (one) => ({ uri: one.uri, ...described(one) }))),
+    guarded(() => page('resources', listed, params?.cursor, (one) => one)),
   );
   server.setRequestHandler('resources/templates/list', ({ params }) =>
     guarded(() =>
       page('resourceTemplates', templates, params?.cursor, (one) => ({ uriTemplate: one.uri, ...described(one) })),
     ),
   );
-  server.setRequestHandler('resources/read', ({ params: { uri } }) => guarded(() => readResult(served, shown, uri)));
+  server.setRequestHandler('resources/read', ({ params: { uri } }) =>
+    guarded<ReadResourceResult>(() => readSkillFile(skills, uri) ?? readResult(served, shown, uri)),
+  );
   server.setRequestHandler('prompts/list', ({ params }) =>
     guarded(() => page('prompts', offer.prompts, params?.cursor, promptEntry)),
   );
   server.setRequestHandler('prompts/get', ({ params }) => guarded(() => fillPrompt(offer.prompts, params)));
+  if (skills.length > 0) answerSkills(server, skills, (cursor) => page('skills', skills, cursor, skillEntry));
   return server;
 }
 

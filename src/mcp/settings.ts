@@ -93,6 +93,7 @@ const BROWSER_CLIENTS = [
 export const mcp = z
   .strictObject({
     file: z.string().min(1).optional(),
+    skills: z.string().min(1).optional(),
     signIn: z.enum(['never', 'on-call']).default('never'),
     instructions: z.string().max(2000).optional(),
     origins: z.union([z.literal('*'), z.array(z.string().min(1))]).default(BROWSER_CLIENTS),

@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { ConfigError, type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load.ts';
 
@@ -21,14 +21,19 @@ site: { upstream: school }
 `;
 
 /** Creates a folder with these files, which is removed after the test. */
-export async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
+export async function folderWith(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'coursegate-config-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
   return folder;
 }
 
-type Extra = Partial<Omit<LoadOptions, 'file'>> & { readonly files?: Readonly<Record<string, string>> };
+type Extra = Partial<Omit<LoadOptions, 'file'>> & {
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+};
 
 /** Loads a text as gate.yaml, with further files in its folder. */
 export async function load(text: string, { files = {}, ...options }: Extra = {}): Promise<LoadedConfig> {

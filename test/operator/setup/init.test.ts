@@ -183,6 +183,7 @@ describe('a detected site', () => {
       'coursegate.yaml',
       'account.graphql',
       'mapping.graphql',
+      'skills/plan-my-week/SKILL.md',
     ]);
     expect(told.join('\n')).toMatch(
       /1\. Set LEARNHOUSE_TOKEN and LEARNHOUSE_DATABASE as described in \/.*\/integrations\/learnhouse\/README\.md\./,

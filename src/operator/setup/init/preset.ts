@@ -29,7 +29,7 @@ export interface NewFile {
 /** A configuration, and what it refers to. */
 export interface Written {
   readonly configuration: string;
-  /** The files of the Account API. */
+  /** The files of the Account API, and the skills. */
   readonly files: readonly NewFile[];
   /** The secrets for `init` to create. */
   readonly secrets: readonly SecretName[];
@@ -64,7 +64,14 @@ export function writeConfiguration(setup: Setup): Written {
   const addressed = withAddresses(configured, preset, setup);
   const { text, secrets, variables } = withSecrets(withApi(addressed, setup));
   const { configuration, files } = withAccount(text, folder);
-  return { configuration, files, secrets, variables };
+  return { configuration, files: [...files, ...skillFiles(folder)], secrets, variables };
+}
+
+/** The skills of a preset, which `mcp.skills` names. */
+function skillFiles(folder: string): readonly NewFile[] {
+  return installedFiles(folder)
+    .filter((path) => path.startsWith(SKILLS))
+    .map((path) => ({ path, text: readInstalled(join(folder, path)).toString('utf8') }));
 }
 
 function withAddresses(configured: string, preset: PresetFile, setup: Setup): string {
@@ -90,12 +97,15 @@ function withAddresses(configured: string, preset: PresetFile, setup: Setup): st
 
 /** What is in the folder of a preset, and not for the site. */
 const NOT_FOR_THE_SITE = [CONFIGURATION, PRESET, 'mapping.graphql', README];
+const SKILLS = join('skills', '/');
 
 /** The files of a framework's drop-in, relative to the folder of its preset. None for a backend that is used as it is. */
 export function dropInFiles(framework: Framework): readonly string[] {
   return framework === 'generic'
     ? []
-    : installedFiles(join(INTEGRATIONS, framework)).filter((path) => !NOT_FOR_THE_SITE.includes(path));
+    : installedFiles(join(INTEGRATIONS, framework)).filter(
+        (path) => !NOT_FOR_THE_SITE.includes(path) && !path.startsWith(SKILLS),
+      );
 }
 
 /** Where the operator finds how a framework is set up: beside the drop-in, or else in the installation. */

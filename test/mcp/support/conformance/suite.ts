@@ -28,19 +28,19 @@ export interface SuiteRun {
  * Runs all scenarios of a revision, required and unscored, against the server at `url`. `expected` is the file of
  * expected failures.
  */
-export async function runServerSuite(url: string, revision: Revision, expected: string): Promise<SuiteRun> {
+export function runServerSuite(url: string, revision: Revision, expected: string): Promise<SuiteRun> {
+  return runSuite(url, ['--requirements', revision, '--expected-failures', join(EXPECTED, expected)]);
+}
+
+/** Runs one scenario of an extension, which no revision requires. */
+export function runScenario(url: string, revision: Revision, scenario: string): Promise<SuiteRun> {
+  return runSuite(url, ['--scenario', scenario, '--spec-version', revision, '--force']);
+}
+
+async function runSuite(url: string, parameters: readonly string[]): Promise<SuiteRun> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-conformance-'));
-  const args = [
-    '--url',
-    url,
-    '--requirements',
-    revision,
-    '--expected-failures',
-    join(EXPECTED, expected),
-    '-o',
-    folder,
-  ];
-  const suite = spawn(process.execPath, [TOOL, 'server', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const args = ['server', '--url', url, ...parameters, '-o', folder];
+  const suite = spawn(process.execPath, [TOOL, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [suite.stdout, suite.stderr]) {
     stream.on('data', (chunk: Buffer) => {
