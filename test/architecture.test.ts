@@ -22,6 +22,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   limits: ['oauth', 'config', 'storage'],
   'resource-server': ['oauth', 'config', 'storage'],
   login: ['oauth', 'config', 'upstream', 'storage', 'passwords'],
+  // Asks as the login's recheck does.
+  roles: ['oauth', 'config', 'upstream', 'login'],
   events: ['oauth', 'config', 'storage', 'upstream'],
   account: ['oauth', 'config', 'upstream'],
   // Storage, because a call with an idempotency key is remembered for all replicas.
@@ -52,6 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'limits',
     'operations',
     'resource-server',
+    'roles',
     'authorization-server',
     'mcp',
     'discovery',
@@ -68,6 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'limits',
     'resource-server',
     'login',
+    'roles',
     'events',
     'account',
     'mcp',
@@ -188,6 +192,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/server': ['mcp'],
   'lru-cache': [
     'resource-server/cache.ts',
+    'roles/member-roles.ts',
     'upstream',
     'account',
     'authorization-server/client-documents',
@@ -283,7 +288,7 @@ describe('the layout of src', () => {
   it('has every file in a module, except for the entry point and two that all of them use', () => {
     expect(FILES.filter((file) => MAY_IMPORT[moduleOf(file)] === undefined && !ROOT_FILES.includes(file))).toEqual([]);
     expect(Object.keys(MAY_IMPORT).filter((module) => !FILES.some((file) => moduleOf(file) === module))).toEqual([]);
-    expect(Object.keys(MAY_IMPORT).length).toBeLessThanOrEqual(28);
+    expect(Object.keys(MAY_IMPORT).length).toBeLessThanOrEqual(29);
   });
 
   it('is described in CONTRIBUTING.md', () => {

@@ -13,6 +13,7 @@ import { checkLoginSite } from '../login/settings-checks.ts';
 import { checkTools } from '../mcp/settings-checks.ts';
 import { readSkills, type Skill } from '../mcp/settings-skills.ts';
 import { checkEnforcement } from '../operations/observe/settings.ts';
+import { checkRoles } from '../roles/settings-checks.ts';
 import { checkRedis } from '../storage/redis/settings.ts';
 import { checkCredentials } from '../upstream/credentials/settings-checks.ts';
 import { readUpstreamDocuments } from '../upstream/settings-documents.ts';
@@ -105,6 +106,7 @@ const CHECKS = [
   checkEnforcement,
   checkCredentials,
   checkTools,
+  checkRoles,
   checkPlaceholders,
 ] as const;
 

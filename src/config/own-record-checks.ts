@@ -18,7 +18,7 @@ export function checkOwnRecords(tree: Tree): readonly UntracedProblem[] {
     const at = match.path.slice(0, -1);
     const route = valueAt(tree, at);
     const paths = [
-      { path: [...at, 'match'], pattern: match.pattern },
+      { path: [...at, 'match'], pattern: withoutCourses(match, valueAt(route, ['role'])) },
       { path: [...at, 'rewrite'], pattern: String(valueAt(route, ['rewrite']) ?? '') },
     ].filter(({ pattern }) => /[{}]/.test(pattern));
     const set = (['query', 'body'] as const).flatMap((where) => {
@@ -34,6 +34,12 @@ export function checkOwnRecords(tree: Tree): readonly UntracedProblem[] {
       ...shadowed(tree, matches.slice(0, index), match),
     ];
   });
+}
+
+/** The pattern as it is written, without the segments in which the route's role finds the course. */
+function withoutCourses({ match }: RouteMatch, role: unknown): string {
+  const used = (name: string) => JSON.stringify(role ?? '').includes(`{path.${name}}`);
+  return match.slice(match.indexOf(' ') + 1).replace(/\{(\w+)\}/g, (whole, name) => (used(name) ? '*' : whole));
 }
 
 function unknown(path: Path, values: readonly string[], only = false): readonly UntracedProblem[] {

@@ -26,18 +26,23 @@ const path = backendPath
     `must not contain { } or # except in ${MEMBER_ID}`,
   );
 
-/** How the gate asks the backend, without a browser, whether a member still exists. */
+/** How the gate asks the backend about a member, without a browser. */
+export const memberQuestion = {
+  upstream: name,
+  path: path,
+  key: z
+    .strictObject({
+      header: serviceField.default('Authorization'),
+      scheme: z.string().regex(TOKEN, 'must be one word such as Bearer').optional(),
+      secret: secret(HEADER_VALUE),
+    })
+    .optional(),
+};
+
+/** Whether the member still exists. */
 const recheck = z
   .strictObject({
-    upstream: name,
-    path: path,
-    key: z
-      .strictObject({
-        header: serviceField.default('Authorization'),
-        scheme: z.string().regex(TOKEN, 'must be one word such as Bearer').optional(),
-        secret: secret(HEADER_VALUE),
-      })
-      .optional(),
+    ...memberQuestion,
     interval: duration.prefault('1h'),
     format: answerFormat,
     active: z.string().optional(),
@@ -57,6 +62,7 @@ const recheck = z
   .transform((given) => ({ ...given, ...RECHECK }));
 
 export type RecheckConfig = z.output<typeof recheck>;
+export type MemberQuestionConfig = Pick<RecheckConfig, keyof typeof memberQuestion | 'timeout'>;
 
 /** Settings that every kind of login has. */
 export const everyLogin = {

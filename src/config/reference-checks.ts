@@ -16,6 +16,7 @@ export function checkReferences(tree: Tree): readonly UntracedProblem[] {
     ...unknownUpstreams(tree, [
       ['login', 'upstream'],
       ['login', 'recheck', 'upstream'],
+      ['roles', 'upstream'],
       ['site', 'upstream'],
       ['events', 'upstream'],
       ...keysAt(tree, ['upstreams']).map((name) => ['upstreams', name, 'credential', 'mint', 'upstream']),

@@ -97,7 +97,7 @@ function crosses(earlier: RouteMatch, later: RouteMatch): boolean {
   return sharesMethod(earlier, later) && overlap(left, right) && !covers(right, left);
 }
 
-const PROTECTION = ['upstream', 'scopes', 'anonymous', 'query', 'body'];
+const PROTECTION = ['upstream', 'scopes', 'role', 'anonymous', 'query', 'body'];
 
 function protectedAlike(tree: Tree, one: RouteMatch, other: RouteMatch): boolean {
   const rules = ({ path }: RouteMatch) =>

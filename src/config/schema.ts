@@ -6,6 +6,7 @@ import { login } from '../login/kinds.ts';
 import { mcp } from '../mcp/settings.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { enforcement } from '../operations/observe/settings.ts';
+import { roles } from '../roles/settings.ts';
 import { redisSettings } from '../storage/redis/settings.ts';
 import { mysqlSettings, postgresSettings } from '../storage/sql/settings.ts';
 import { upstream } from '../upstream/settings.ts';
@@ -60,7 +61,7 @@ const reload = z
   })
   .transform((given) => ({ ...given, grace: RELOAD_GRACE }));
 
-export { parseMatch } from './route.ts';
+export { parseMatch, type RouteConfig } from './route.ts';
 
 /**
  * The configuration: the operator's file with the profile and the environment merged in. What operators read of
@@ -87,6 +88,7 @@ export const configSchema = z.strictObject({
     .array(route, 'must be a list of routes. For observe mode, use `enforcement: { mode: observe }`')
     .default([]),
   resources: z.array(resource).default([]),
+  roles: roles.optional(),
   site: z.strictObject({ upstream: name }).optional(),
   account: account.optional(),
   mcp: mcp.optional(),
@@ -108,7 +110,6 @@ export const configSchema = z.strictObject({
 /** The parsed configuration: durations in seconds, sizes in bytes, defaults filled in. */
 export type Config = z.output<typeof configSchema>;
 export type UpstreamConfig = Config['upstreams'][string];
-export type RouteConfig = Config['routes'][number];
 export type McpConfig = NonNullable<Config['mcp']>;
 export type ToolConfig = McpConfig['tools'][number];
 export type ScopeConfig = Config['scopes'][string];

@@ -21,6 +21,7 @@ import { createDispatch, type Dispatch } from '../request/dispatch.ts';
 import { createInFlight } from '../request/in-flight.ts';
 import { cachedIntrospect } from '../resource-server/cache.ts';
 import type { OpenAnswers } from '../resource-server/open-answers.ts';
+import { NO_ROLES } from '../roles/roles.ts';
 import type { Pools } from '../upstream/pools.ts';
 import { openAdmin } from './admin.ts';
 import { openAuthorization } from './authorization.ts';
@@ -111,6 +112,10 @@ async function build(
   });
   const { pools, call, site, identity } = lanes;
   opened.defer(() => site?.close());
+  const roles =
+    config.roles === undefined
+      ? NO_ROLES
+      : (await import('../roles/member-roles.ts')).openRoles(config.roles, loaded, { call, clock });
   const events = open(openEvents(foundation, loaded, { call }));
   const authorization = await openAuthorization(foundation, loaded, {
     lanes,
@@ -134,7 +139,15 @@ async function build(
   const interfaces = await openInterfaces(foundation, loaded, { call, audit, serverOf });
   const admission = createAdmission(config.limits, { counters, clock, audit, share, limited: metrics.limited });
   const machine = machinePages(config, authorization.pages);
-  const routes = buildRoutes(loaded, { lanes, served, authorization, interfaces, admission, machine });
+  const routes = buildRoutes(loaded, {
+    lanes,
+    served,
+    authorization,
+    interfaces,
+    admission,
+    machine,
+    rolesOf: roles.of,
+  });
   const { observing } = open(openObserve(foundation, loaded, { routes, share }));
   const forRequests = requestParts(foundation, loaded, {
     ...{ openAnswers, admission, site, observing, inFlight, events, routes, introspect },

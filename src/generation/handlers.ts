@@ -6,9 +6,11 @@ import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
 import type { RequestAdmission } from '../limits/admission.ts';
 import { MCP_PATHS } from '../mcp/paths.ts';
+import type { RolesOf } from '../oauth/member-roles.ts';
 import { bindRoutes, type Route } from '../request/route.ts';
 import { routeRows } from '../request/routes.ts';
 import { protectedResourceMetadata } from '../resource-server/metadata.ts';
+import { routeRole } from '../roles/route-role.ts';
 import { ownRecordHandler } from '../upstream/own-record-handler.ts';
 import { createRouteLinks } from '../upstream/route-links.ts';
 import type { Routed } from '../upstream/routing.ts';
@@ -25,6 +27,7 @@ interface RouteUses {
   readonly interfaces: Interfaces;
   readonly admission: RequestAdmission;
   readonly machine: MachinePages;
+  readonly rolesOf: RolesOf;
 }
 
 /** Builds the routes of every public URL from the configuration. */
@@ -35,7 +38,7 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
   const { resources, nameOf } = uses.served;
   const { pages, server, signInHandlers } = uses.authorization;
   const { account, mcp } = uses.interfaces;
-  const { admission, machine } = uses;
+  const { admission, machine, rolesOf } = uses;
   const linksOf = createRouteLinks(config.routes);
   const offered = offeredScopes(config, { account, tools: mcp?.endpoints.open.plain.offered });
 
@@ -96,6 +99,7 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
     },
     fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,
     limitsOf: admission.limitsOf,
+    roleOf: (entry) => routeRole(entry, rolesOf),
     forward: (entry) => {
       const limits = {
         request: entry.bodyLimit ?? config.limits.requestBody,

@@ -1,3 +1,4 @@
+import { GatewayError, renderFailure } from '../errors.ts';
 import { challengeAnswer, setFields, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
 import { SESSION_OVER, type SessionOver, unauthorized } from '../oauth/challenge.ts';
@@ -50,7 +51,7 @@ function follow(entered: Entered, decision: Decision): Promise<void> | undefined
   return handle(parts, incoming, route, decision.principal);
 }
 
-/** The rate limits and the handler, for a request that may have what its route serves. */
+/** The rate limits, the role and the handler, for a request that may have what its route serves. */
 function handle(
   parts: RequestParts,
   incoming: Incoming,
@@ -60,12 +61,38 @@ function handle(
   const { request, response, target, record, inFlight } = incoming;
   const { admission } = parts;
   const { provenance } = record;
+  const { role } = route;
   const ownFields = ownFieldsOf(incoming, route);
   const left = admission.admit(principal, provenance.clientAddress, inFlight, route.limits);
   // A cached public response would soon have outdated limits.
   if (left !== undefined && route.protection !== 'public') ownFields.push(...left);
   if (route.attempts === true) admission.attempt(provenance.clientAddress, response);
 
+  if (role === undefined) return run(parts, incoming, route, principal, ownFields);
+  // A route that needs a role is never served without a member.
+  if (principal.kind !== 'member') throw new GatewayError('internal');
+  const decide = (isHeld: boolean) => {
+    if (isHeld) return run(parts, incoming, route, principal, ownFields);
+    setFields(response, ownFields);
+    parts.records.refused(record, 'role', principal);
+    // No challenge: no other token of this member would do.
+    const refusal = new GatewayError('forbidden', { message: role.refusal });
+    writeAnswer(response, renderFailure(refusal, 'problem', provenance.requestId));
+    return undefined;
+  };
+  const isHeld = role.isHeld(principal, target, request);
+  return isHeld instanceof Promise ? isHeld.then(decide) : decide(isHeld);
+}
+
+function run(
+  parts: RequestParts,
+  incoming: Incoming,
+  route: Route,
+  principal: Principal,
+  ownFields: string[],
+): Promise<void> | undefined {
+  const { request, response, target, record } = incoming;
+  const { provenance } = record;
   if (route.relays !== true) setFields(response, ownFields);
   if (route.areas !== undefined) record.areas = route.areas;
   const admits = (method: string) => admitsAlike(parts.routing, method, target.path, route, principal);

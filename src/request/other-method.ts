@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseMatch, type RouteConfig } from '../config/schema.ts';
+import type { RouteConfig } from '../config/schema.ts';
 import type { Principal } from '../oauth/principal.ts';
 import { covers } from '../oauth/scope.ts';
 import type { Routing } from '../upstream/routing.ts';
@@ -34,5 +34,5 @@ export function admitsAlike(
 
 /** What a route does with a request: everything except its methods, its scopes and its description. */
 function treatment({ match, scopes: _, ...rest }: RouteConfig): object {
-  return { ...rest, pattern: parseMatch(match).pattern };
+  return { ...rest, path: match.slice(match.indexOf(' ')) };
 }

@@ -9,6 +9,7 @@ import type { RouteLimits } from '../limits/admission.ts';
 import type { McpEndpoint, McpEndpointSpellings } from '../mcp/sign-in.ts';
 import type { ProtectedResource } from '../oauth/protected-resource.ts';
 import type { Protection } from '../resource-server/gate.ts';
+import type { RouteRole } from '../roles/route-role.ts';
 import type { Routed } from '../upstream/routing.ts';
 
 /** A route, apart from its methods and its path. Every route has to state its protection. */
@@ -26,6 +27,8 @@ export interface Route {
   readonly pageFields?: readonly string[] | undefined;
   /** Undefined: the limits for all routes apply. */
   readonly limits?: RouteLimits | undefined;
+  /** The role that a member needs here, if it needs one. */
+  readonly role?: RouteRole | undefined;
   /** Whether the answer is the same for everyone until the configuration changes, so that a copy of it will do. */
   readonly constant?: true;
   /** Whether codes, tokens or secrets could be guessed here: failures are then counted. */
@@ -67,6 +70,7 @@ export interface Handlers {
   /** Header fields that apps may send to a route because the operator allows it. */
   readonly fieldsFor: (entry: RouteConfig) => readonly string[] | undefined;
   readonly limitsOf: (entry: RouteConfig) => RouteLimits | undefined;
+  readonly roleOf: (entry: RouteConfig) => RouteRole | undefined;
 }
 
 /** What is served under a configuration. */
@@ -87,10 +91,11 @@ export interface Served {
 type From<T> = (handlers: Handlers) => T;
 
 /** A route as data. Its handler is picked when the table is bound, so the table can be used without handlers. */
-export interface RouteRow extends Omit<Route, 'handler' | 'page' | 'limits' | 'pageFields'> {
+export interface RouteRow extends Omit<Route, 'handler' | 'page' | 'limits' | 'role' | 'pageFields'> {
   readonly handler: From<Handler | undefined>;
   readonly page?: From<Handler | undefined>;
   readonly limits?: From<RouteLimits | undefined>;
+  readonly role?: From<RouteRole | undefined>;
   readonly pageFields?: From<readonly string[] | undefined>;
 }
 
@@ -99,8 +104,13 @@ export function bindRoutes(rows: readonly Routed<RouteRow>[], handlers: Handlers
   const bind = (row: RouteRow, pattern: string): Route => {
     const handler = row.handler(handlers);
     if (handler === undefined) throw new Error(`No handler was built for ${pattern}.`);
-    const { page, limits, pageFields, ...rest } = row;
-    const own = { page: page?.(handlers), limits: limits?.(handlers), pageFields: pageFields?.(handlers) };
+    const { page, limits, role, pageFields, ...rest } = row;
+    const own = {
+      page: page?.(handlers),
+      limits: limits?.(handlers),
+      role: role?.(handlers),
+      pageFields: pageFields?.(handlers),
+    };
     return { ...rest, ...own, handler };
   };
   return rows.map(({ value, slashed, ...routed }) => ({

@@ -117,6 +117,7 @@ function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): 
       cors: true,
       pageFields: (of) => of.fieldsFor(entry),
       limits: (of) => of.limitsOf(entry),
+      role: (of) => of.roleOf(entry),
       relays: true,
       areas: [areaOf.route(pattern, entry.scopes)],
       entry,

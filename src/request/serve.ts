@@ -27,6 +27,7 @@ import { toSite } from './to-site.ts';
  *   route        from the route table, or the legacy site, or 404 or 405
  *   gate         the token, or a challenge              (enter.ts, from here on)
  *   limits       rate limits of the member, the app or the address, or 429
+ *   role         the role that the route needs, at the school or in the course of the request, or 403
  *   handler      produces the response
  *   failure      whatever a step throws, in the error format of the route (failure.ts)
  *

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bearer, registerApp } from '../support/app.ts';
+import { connect } from '../support/connection.ts';
+import { rawRequest } from '../support/raw.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { freePort, startWorld, type World } from '../support/world.ts';
+import { ROLES_KEY, type RolesSchool, rolesFrom, sam, startRolesSchool } from './roles-school.ts';
+
+/** What the backend says of SAM in each column of the table. `editingteacher` is an instructor to the school. */
+const SAID = {
+  admin: { school: ['admin', 'staff'], courses: {} },
+  instructor: { school: 'staff', courses: { algebra: ['editingteacher'], botany: 'student' } },
+  assistant: { school: [], courses: { algebra: 'student', botany: ['assistant', 'student'] } },
+  student: { courses: { algebra: 'student', botany: 'student', chess: 'student' } },
+};
+const COURSES = ['algebra', 'botany', 'chess'];
+
+/** Who may do what in which course: a letter where it is allowed, a hyphen where it is refused. */
+const MATRIX = `
+                                                    admin  instructor  assistant  student
+route   GET /v/anyone/COURSE                          abc         abc        abc      abc
+route   GET /v/school/COURSE                          abc         ---        ---      ---
+route   GET /v/staff/COURSE                           abc         abc        ---      ---
+route   GET /v/courses/COURSE/grades                  ---         a--        ---      ---
+route   POST /v/courses/COURSE/grades                 ---         a--        ---      ---
+route   GET /v/courses/COURSE/notes/COURSE            ---         a--        -b-      ---
+route   GET /v/courses/COURSE/members                 abc         a--        ---      ---
+route   GET /v/teaching?for=COURSE                    ---         abc        ---      ---
+route   GET /v/by-query?course=COURSE                 ---         a--        ---      ---
+plugin  GET /v/plugin/anyone/COURSE                   abc         abc        abc      abc
+plugin  GET /v/plugin/school/COURSE                   abc         ---        ---      ---
+plugin  GET /v/plugin/courses/COURSE/grades           ---         a--        ---      ---
+plugin  POST /v/plugin/courses/COURSE/grades          ---         a--        ---      ---
+plugin  GET /v/plugin/courses/COURSE/members          abc         a--        ---      ---
+plugin  GET /v/plugin/teaching?for=COURSE             ---         abc        ---      ---
+plugin  GET /v/plugin/by-query?course=COURSE          ---         a--        ---      ---
+`;
+
+const INSTRUCTOR = 'instructor of {path.courseId}';
+
+const routes = (base: string, more: object) =>
+  [
+    { match: `GET ${base}/anyone/*` },
+    { match: `GET ${base}/school/*`, role: 'admin' },
+    { match: `GET ${base}/staff/*`, role: ['admin', 'staff'] },
+    { match: `GET|POST ${base}/courses/{courseId}/grades`, role: INSTRUCTOR },
+    {
+      match: `GET ${base}/courses/{first}/notes/{second}`,
+      role: [`instructor of {path.first}`, 'assistant of {path.second}'],
+    },
+    { match: `GET ${base}/courses/{courseId}/members`, role: ['admin', INSTRUCTOR] },
+    { match: `GET ${base}/teaching`, role: 'instructor of any course' },
+    { match: `GET ${base}/by-query`, role: 'instructor of {query.course}' },
+  ].map((route) => ({ ...route, upstream: 'legacy', scopes: [], anonymous: 'refuse', ...more }));
+
+let world: World;
+let school: RolesSchool;
+let legacy: RecordingUpstream;
+let token: string;
+let decisions: number;
+
+beforeAll(async () => {
+  [school, legacy, decisions] = await Promise.all([startRolesSchool(), startRecordingUpstream(), freePort()]);
+  const { upstreams, roles } = rolesFrom(school, { interval: '0s' });
+  world = await startWorld({
+    profile: 'A',
+    environment: { ROLES_KEY },
+    overrides: {
+      upstreams: { ...upstreams, legacy: { url: legacy.url } },
+      roles,
+      listen: { decisions: { address: `127.0.0.1:${decisions}`, secret: { env: 'ROLES_KEY' } } },
+      routes: [...routes('/v/plugin', { forwardedBy: 'gateway' }), ...routes('/v', {})],
+    },
+  });
+  token = (await connect(await registerApp(world.origin))).access_token;
+});
+afterAll(async () => {
+  await world.close();
+  await Promise.all([school.upstream.close(), legacy.close()]);
+});
+
+/** Whether it is allowed. Fails for any other answer than those of an allowed and a refused request. */
+type Ask = (what: string) => Promise<boolean>;
+
+const ASK: Readonly<Record<string, Ask>> = {
+  async route(what) {
+    const [method = '', path = ''] = what.split(' ');
+    const before = legacy.requests.length;
+    const { status, text, headers } = await rawRequest(world.origin, { path, method, headers: bearer(token) });
+    const reached = legacy.requests.length - before;
+    if (status === 200) return reached === 1;
+    expect({ status, reached, challenge: headers['www-authenticate'] }).toEqual({
+      status: 403,
+      reached: 0,
+      challenge: undefined,
+    });
+    expect(JSON.parse(text)).toMatchObject({
+      code: 'forbidden',
+      title: expect.stringMatching(/^This needs the role (admin|instructor|assistant)/),
+    });
+    return false;
+  },
+  async plugin(what) {
+    const [method = '', path = ''] = what.split(' ');
+    const response = await fetch(`http://127.0.0.1:${decisions}/decide/haproxy`, {
+      headers: {
+        ...bearer(token),
+        'x-coursegate-secret': ROLES_KEY,
+        'content-type': 'application/json',
+        'x-original-method': method,
+        'x-original-host': new URL(world.origin).host,
+        'x-original-uri': path,
+      },
+    });
+    const text = await response.text();
+    if (response.status === 200) return response.headers.get('x-member-id') === sam;
+    expect({ status: response.status, challenge: response.headers.get('www-authenticate') }).toEqual({
+      status: 403,
+      challenge: null,
+    });
+    expect(text).toContain('This needs the role');
+    return false;
+  },
+};
+
+describe('the matrix of roles and courses', () => {
+  const [head = '', ...rows] = MATRIX.trim().split('\n');
+  const columns = head.trim().split(/\s+/);
+
+  it.each(rows)('%s', async (row) => {
+    const [, kind = '', what = '', cells = ''] = /^(\w+)\s+(.*?)\s{2,}(.*)$/.exec(row) ?? [];
+    const found: string[] = [];
+    for (const column of columns) {
+      school.records.set(sam, SAID[column as keyof typeof SAID]);
+      let cell = '';
+      for (const course of COURSES) {
+        const allowed = await (ASK[kind] as Ask)(what.replaceAll('COURSE', course));
+        cell += allowed ? course[0] : '-';
+      }
+      found.push(cell);
+    }
+    expect(found).toEqual(cells.trim().split(/\s+/));
+  });
+});
