@@ -6,7 +6,7 @@ import { type App, authorizationRequest, bearer, postForm, registerApp, revoke }
 import { createBrowser } from '../support/browser.ts';
 import { type ChaosProxy, startChaosProxy } from '../support/chaos-proxy.ts';
 import { approved, connect, refreshForm, statusOf, type Tokens, token } from '../support/connection.ts';
-import { leastTime } from '../support/pace.ts';
+import { timeOf } from '../support/pace.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -82,7 +82,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
         expect([answer.status, text]).toEqual([503, expect.not.stringMatching(/invalid_(grant|token|client)/)]);
         expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
       };
-      expect(await leastTime(IN_TIME, refused)).toBeLessThan(IN_TIME);
+      expect(await timeOf(refused)).toBeLessThan(IN_TIME);
     }
     expect(said.join('\n')).toMatch(reason);
     expect(said.join('\n')).not.toContain(tokens.refresh_token);

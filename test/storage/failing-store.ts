@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { NewEntry, Store } from '../../src/storage/store.ts';
-import { leastTime } from '../support/pace.ts';
+import { timeOf } from '../support/pace.ts';
 
 export const token = (id: string, over: Partial<NewEntry> = {}): NewEntry => ({
   kind: 'AccessToken',
@@ -33,7 +33,7 @@ export const IN_TIME = 1500;
 
 /** All works fail like that, and no later than a caller waits for the store. */
 export async function failInTime(works: () => readonly Promise<unknown>[]): Promise<void> {
-  expect(await leastTime(IN_TIME, () => Promise.all(works().map(failing)))).toBeLessThan(IN_TIME);
+  expect(await timeOf(() => Promise.all(works().map(failing)))).toBeLessThan(IN_TIME);
 }
 
 export async function recovering(store: Store): Promise<void> {

@@ -4,8 +4,7 @@ import { closeLook, complaintsOf } from '../../support/album.ts';
 import { registerApp } from '../../support/app.ts';
 import { browserPresent, launchChromium } from '../../support/chromium.ts';
 import { connect } from '../../support/connection.ts';
-import { ownTime } from '../../support/own-time.ts';
-import { slowness } from '../../support/pace.ts';
+import { slowness, timeOf } from '../../support/pace.ts';
 import type { World } from '../../support/world.ts';
 import { browseConsole, startConsoleWorld } from './support/console.ts';
 import { grantId, nameOf, seedFast } from './support/seed.ts';
@@ -85,24 +84,24 @@ describe.runIf(browserPresent())(`with ${GRANTS.toLocaleString('en')} grants, in
       clicks += 1;
       await target.click();
     };
-    const began = ownTime();
-    await click(page.getByRole('searchbox'));
-    await page.keyboard.type(nameOf(4321));
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**/search?**');
-    // While the store is read for the first time, the page says how far it is.
-    const hit = page.getByRole('link', { name: nameOf(4321), exact: true });
-    while (!(await hit.isVisible())) await page.reload();
-    await click(hit);
-    await click(page.getByRole('link', { name: 'Disconnect Calendar Sync 1…' }));
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
-      `Disconnect Calendar Sync 1 from ${nameOf(4321)}?`,
-    );
-    await click(page.getByRole('button', { name: 'Disconnect' }));
-    expect(await page.getByRole('status').first().textContent()).toBe('Calendar Sync 1 is disconnected.');
-    const seconds = (ownTime() - began) / 1000 / slowness();
+    const spent = await timeOf(async () => {
+      await click(page.getByRole('searchbox'));
+      await page.keyboard.type(nameOf(4321));
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/search?**');
+      // While the store is read for the first time, the page says how far it is.
+      const hit = page.getByRole('link', { name: nameOf(4321), exact: true });
+      while (!(await hit.isVisible())) await page.reload();
+      await click(hit);
+      await click(page.getByRole('link', { name: 'Disconnect Calendar Sync 1…' }));
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+        `Disconnect Calendar Sync 1 from ${nameOf(4321)}?`,
+      );
+      await click(page.getByRole('button', { name: 'Disconnect' }));
+      expect(await page.getByRole('status').first().textContent()).toBe('Calendar Sync 1 is disconnected.');
+    });
     expect(await page.getByRole('link', { name: 'Calendar Sync 1', exact: true }).count()).toBe(0);
     expect(clicks).toBeLessThanOrEqual(4);
-    expect(seconds).toBeLessThan(15);
+    expect(spent / 1000 / slowness()).toBeLessThan(15);
   });
 });

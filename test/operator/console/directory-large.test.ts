@@ -14,7 +14,7 @@ import { createTimes } from '../../../src/operator/console/kit/times.ts';
 import type { ConsoleSources } from '../../../src/operator/console/sources.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
 import { jsonEntry, type RawStore, type Store } from '../../../src/storage/store.ts';
-import { leastTime } from '../../support/pace.ts';
+import { timeOf } from '../../support/pace.ts';
 import { appId, grantId, memberId, nameOf, seed } from './support/seed.ts';
 import { scannedStores } from './support/stores.ts';
 
@@ -122,14 +122,14 @@ describe.each(scannedStores('large'))('the console on a store with more than it 
   });
 
   it('waits once for a store that it reads', async () => {
-    const patience = 500;
+    const patience = 2000;
     const silent = { ...store, scan: () => new Promise<never>(() => {}) };
     const reading = createDirectory(silent, Date.now, { most: MOST, patience });
     const search = async () => {
       const shown = plain(await searchPage({ ...sources, directory: reading }, asked({ q: nameOf(0) })));
       expect(shown).toContain('Reading the store: 0% done.');
     };
-    expect(await leastTime(1.8 * patience, search)).toBeLessThan(1.8 * patience);
+    expect(await timeOf(search)).toBeLessThan(1.8 * patience);
     reading.close();
   });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlSession } from '../../../src/storage/sql/session.ts';
 import { type App, registerApp } from '../../support/app.ts';
 import { connect, refreshForm, statusOf, type Tokens, token } from '../../support/connection.ts';
-import { leastTime } from '../../support/pace.ts';
+import { timeOf } from '../../support/pace.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { IN_TIME } from '../failing-store.ts';
 import { ready, SERVERS, type TestServer } from './servers.ts';
@@ -76,7 +76,7 @@ describe.each(SERVERS)('a gate on a $name whose connections others take', ({ sta
       () => statusOf(world.origin, unused.access_token),
       async () => (await fetch(`${world.admin}/readyz`)).status,
     ]) {
-      expect(await leastTime(IN_TIME, async () => expect(await ask()).toBe(503))).toBeLessThan(IN_TIME);
+      expect(await timeOf(async () => expect(await ask()).toBe(503))).toBeLessThan(IN_TIME);
     }
     for (const one of others.splice(0)) one.close();
     await expect.poll(() => statusOf(world.origin, unused.access_token), { timeout: 20_000 }).toBe(200);
