@@ -27,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   events: ['oauth', 'config', 'storage', 'upstream'],
   account: ['oauth', 'config', 'upstream'],
   // Storage, because a call with an idempotency key is remembered for all replicas.
-  mcp: ['oauth', 'config', 'upstream', 'storage', 'account/prepared-operation.ts'],
+  mcp: ['oauth', 'config', 'upstream', 'storage', 'roles', 'account/prepared-operation.ts'],
   discovery: ['oauth', 'config'],
   // Events are written in the same commit as the change they report.
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],

@@ -8,6 +8,7 @@ import { RequestRecord } from '../../src/http/request-record.ts';
 import type { MemberPrincipal } from '../../src/oauth/principal.ts';
 import { createAudit } from '../../src/operations/audit.ts';
 import { createLog } from '../../src/operations/log.ts';
+import { NO_ROLES } from '../../src/roles/roles.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { memoryCounters } from '../../src/storage/memory-counters.ts';
 import { ANSWER } from './mcp-tools.ts';
@@ -26,6 +27,7 @@ const foundation = {
 };
 const { mcp } = await openInterfaces(foundation, loaded, {
   call: async () => ({ status: 200, headers: {}, body: ANSWER }),
+  rolesOf: NO_ROLES.of,
   audit: createAudit(createLog('info', 1), Date.now),
 });
 if (mcp === undefined) throw new Error('there are no tools');

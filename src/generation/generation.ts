@@ -136,7 +136,7 @@ async function build(
   opened.defer(revocations.subscribe(clear));
 
   const audit = countingRefusals(foundation.audit, events.refused);
-  const interfaces = await openInterfaces(foundation, loaded, { call, audit, serverOf });
+  const interfaces = await openInterfaces(foundation, loaded, { call, rolesOf: roles.of, audit, serverOf });
   const admission = createAdmission(config.limits, { counters, clock, audit, share, limited: metrics.limited });
   const machine = machinePages(config, authorization.pages);
   const routes = buildRoutes(loaded, {

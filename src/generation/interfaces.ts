@@ -4,8 +4,10 @@ import { ConfigError, type Problem } from '../config/problems.ts';
 import type { OnceParts } from '../mcp/once.ts';
 import type { McpPart } from '../mcp/part.ts';
 import type { ServerFactory } from '../mcp/server.ts';
+import type { RolesOf } from '../oauth/member-roles.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
+import { NO_ROLES } from '../roles/roles.ts';
 import { memoryStore } from '../storage/memory/memory-store.ts';
 import { memoryCounters } from '../storage/memory-counters.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
@@ -18,6 +20,7 @@ export interface Interfaces {
 
 interface InterfaceUses {
   readonly call: CallForPrincipal;
+  readonly rolesOf: RolesOf;
   readonly audit: Audit;
   /** Replaces the server of the configured tools. */
   readonly serverOf?: ServerFactory | undefined;
@@ -66,6 +69,6 @@ export async function checkInterfaces(loaded: LoadedConfig): Promise<readonly Pr
   };
   const clock = Date.now;
   const foundation = { store: memoryStore(clock), counters: memoryCounters(clock), clock, log: { error() {} } };
-  const { account } = await openInterfaces(foundation, loaded, { call, audit() {} });
+  const { account } = await openInterfaces(foundation, loaded, { call, rolesOf: NO_ROLES.of, audit() {} });
   return account?.warnings ?? [];
 }

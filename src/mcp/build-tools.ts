@@ -2,6 +2,7 @@ import type { PrepareOperation } from '../account/prepared-operation.ts';
 import type { UntracedProblem } from '../config/problems.ts';
 import type { RouteConfig, ToolConfig } from '../config/schema.ts';
 import { valueAt } from '../config/tree.ts';
+import type { RolesOf } from '../oauth/member-roles.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
 import { graphqlAction } from './graphql-action.ts';
 import { KEY_ARGUMENT, KEY_SCHEMA } from './idempotency-key.ts';
@@ -10,6 +11,7 @@ import { type AnswerMapping, compileMapping } from './mapping.ts';
 import { routeAction } from './route-action.ts';
 import { runner } from './run-tool.ts';
 import type { BuiltAction, Tool, ToolDescriptor } from './tool.ts';
+import { actionWithRole } from './tool-role.ts';
 import { getAction } from './upstream-action.ts';
 
 export interface ToolParts {
@@ -18,6 +20,7 @@ export interface ToolParts {
   /** What a route without its own setting does with requests that have no token. */
   readonly anonymous: 'refuse' | 'serve';
   readonly call: CallForPrincipal;
+  readonly rolesOf: RolesOf;
   /**
    * Prepares documents of the Account API; undefined when it is not served, which leaves out the tools that use it.
    */
@@ -52,12 +55,14 @@ export function buildTools(parts: ToolParts): {
       wrong(['paging'], 'is only for read-only tools, because the call is repeated for the rest');
     const lacking = [...built.scopes].filter((scope) => !config.scopes.includes(scope));
     if (lacking.length > 0) wrong(['scopes'], `must have ${lacking.join(', ')}, which what it does needs`);
-    const { name, paging } = config;
-    const call = runner({ ...parts, ...built, name, paging, checkInput, checkOutput, mapping });
+    const { name, paging, role } = config;
+    const act = actionWithRole(role, parts.rolesOf, built.act);
+    const call = runner({ ...parts, ...built, act, name, paging, checkInput, checkOutput, mapping });
     // Not for a tool that defines an input of that name itself.
     const takesKey = !built.readOnly && !Object.hasOwn(propertiesOf(config), KEY_ARGUMENT);
     const descriptor = describe(config, built.readOnly, takesKey);
-    return [{ name, scopes: new Set(config.scopes), descriptor, takesKey, call }];
+    const roles = [role, built.role].filter((rule) => rule !== undefined);
+    return [{ name, scopes: new Set(config.scopes), roles, descriptor, takesKey, call }];
   });
   return { tools, findings };
 }

@@ -8,6 +8,7 @@ import { fieldValues } from '../http/field-values.ts';
 import { areaOf } from '../http/request-record.ts';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { schemeOf } from '../oauth/credentials.ts';
+import type { RolesOf } from '../oauth/member-roles.ts';
 import { formatScope } from '../oauth/scope.ts';
 import { type Audit, usageAudit } from '../operations/audit.ts';
 import { type CallParts, callTool } from './call-tool.ts';
@@ -17,6 +18,7 @@ import type { Once } from './once.ts';
 import { findResource } from './resources.ts';
 import type { ServedRequest, ServerFactory, ServerOffer, Used } from './server.ts';
 import { challengeFor, type McpEndpoint } from './sign-in.ts';
+import { toolsWithoutRole } from './tool-role.ts';
 import { answerOf, takesEvents, webRequest } from './web.ts';
 
 export interface McpOptions {
@@ -26,9 +28,14 @@ export interface McpOptions {
   readonly serverOf: ServerFactory;
   readonly once: Once;
   readonly audit: Audit;
+  readonly rolesOf: RolesOf;
   /** Called with errors that are not shown to clients. */
   readonly onError: (error: unknown) => void;
 }
+
+/** What is answered with tools, or with resources that are read with one. */
+const LISTS = new Set(['tools/list', 'resources/list', 'resources/templates/list']);
+const NOTHING_HIDDEN: ServedRequest['hidden'] = new Set();
 
 const NO_STORE = { 'cache-control': 'no-store' };
 
@@ -45,7 +52,7 @@ const NOTHING_TO_LISTEN_TO = {
  * @returns creates the handler of an endpoint
  */
 export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) => Handler {
-  const { origin, config, offer, audit, onError } = options;
+  const { origin, config, offer, audit, rolesOf, onError } = options;
   const { signIn } = offer;
   const checkEdge = edgeCheck(origin, config.origins);
   const { fetch: serve } = createMcpHandler(serverFactory(options), { legacy: 'stateless', keepAliveMs: 0 });
@@ -97,12 +104,21 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
       const { requestId } = exchange.provenance;
       const meta = valueAt(message.params, ['_meta']);
       const outcome = await callTool(calls, tool, input, meta, { principal, requestId, gone });
-      report(tool.name, outcome.kind === 'value' ? 'success' : 'failure', outcome.repeated && 'repeated');
+      const isRefused = outcome.kind === 'failed' && outcome.refused === true;
+      const how = outcome.kind === 'value' ? 'success' : isRefused ? 'refused' : 'failure';
+      report(tool.name, how, isRefused ? 'role' : outcome.repeated && 'repeated');
       if (outcome.kind === 'value') record.areas = [areaOf.tool(tool.name)];
       else sessionOver = outcome.sessionOver === true;
+      if (isRefused) {
+        record.outcome = 'refused';
+        record.reason = 'role';
+      }
       return outcome;
     };
-    const served: ServedRequest = { principal, used, refusal, run, onError };
+    const hidden = LISTS.has(String(message.method))
+      ? await toolsWithoutRole(offer.tools, principal, rolesOf)
+      : NOTHING_HIDDEN;
+    const served: ServedRequest = { principal, used, hidden, refusal, run, onError };
     const authInfo = { token: '', clientId: '', scopes: [], extra: { served } };
     const answer = await serve(webRequest(request, origin, left.signal), { parsedBody: message, authInfo })
       .then((answered) => answerOf(answered, takesEvents(request)))

@@ -30,7 +30,7 @@ export interface McpPart {
   readonly page: (pages: Pages) => Handler;
 }
 
-interface McpUses extends Pick<ToolParts, 'call' | 'prepare'> {
+interface McpUses extends Pick<ToolParts, 'call' | 'prepare' | 'rolesOf'> {
   readonly audit: Audit;
   /** Replaces the server of the configured tools. */
   readonly serverOf?: ServerFactory | undefined;
@@ -40,12 +40,12 @@ interface McpUses extends Pick<ToolParts, 'call' | 'prepare'> {
 export function openMcp(
   { log, ...stored }: OnceParts & { readonly log: Pick<Log, 'error'> },
   loaded: LoadedConfig,
-  { call, prepare, audit, serverOf }: McpUses,
+  { call, prepare, rolesOf, audit, serverOf }: McpUses,
 ): McpPart | undefined {
   const { mcp, origin, name, routes, anonymous } = loaded.config;
   if (mcp === undefined) return undefined;
   const onError = (err: unknown) => log.error({ err }, 'a tool failed');
-  const { tools, findings } = buildTools({ ...mcp, routes, anonymous, call, prepare, onError });
+  const { tools, findings } = buildTools({ ...mcp, routes, anonymous, call, prepare, rolesOf, onError });
   if (findings.length > 0) throw loaded.mistaken(findings);
   // Everything that a tool needs, because few apps can ask for more later. What changes something starts unticked on
   // the consent page.
@@ -73,6 +73,7 @@ export function openMcp(
       serverOf: serverOf ?? ((served) => createServer(offer, served)),
       once: createOnce(stored, kept, onError),
       audit,
+      rolesOf,
       onError,
     }),
     page: (pages) => {

@@ -1,20 +1,23 @@
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
+import type { RolesOf } from '../oauth/member-roles.ts';
 import type { Principal } from '../oauth/principal.ts';
+import { routeRole } from '../roles/route-role.ts';
 import { ownRecord, routedBy } from '../upstream/own-record.ts';
 import { parameterNames } from '../upstream/parameter-name.ts';
 import type { CallForPrincipal, UpstreamRequest } from '../upstream/request.ts';
 import { createRewrite } from '../upstream/rewrite.ts';
 import { createRouting } from '../upstream/routing.ts';
 import { fillPath, fillPlaceholders, fillQuery, placeholders, targetOf } from './argument-template.ts';
-import type { BuiltAction } from './tool.ts';
+import { type BuiltAction, memberOf } from './tool.ts';
+import { withoutRole } from './tool-role.ts';
 import { readAnswer, send } from './upstream-action.ts';
 
 const REQUEST = /^(GET|POST|PUT|PATCH|DELETE) (\/[^\s?#\\;]*)$/;
 
 /**
  * Creates an action that sends the request an app would send to a configured route: to the same upstream, with the
- * route's scopes, rewriting and own-record guard. Inputs that are not in the path become the query of a GET or DELETE,
+ * route's scopes, role, rewriting and own-record guard. Inputs that are not in the path become the query of a GET or DELETE,
  * and the JSON body of other methods. Returns a mistake if the request cannot be built.
  */
 export function routeAction(
@@ -23,7 +26,8 @@ export function routeAction(
     routes,
     anonymous,
     call,
-  }: { routes: readonly RouteConfig[]; anonymous: 'refuse' | 'serve'; call: CallForPrincipal },
+    rolesOf,
+  }: { routes: readonly RouteConfig[]; anonymous: 'refuse' | 'serve'; call: CallForPrincipal; rolesOf: RolesOf },
   { inputs, scoped }: { inputs: readonly string[]; scoped: boolean },
 ): BuiltAction | { readonly mistake: string } {
   const [, method, template = ''] = REQUEST.exec(request) ?? [];
@@ -43,6 +47,7 @@ export function routeAction(
   const own = [...Object.keys(query), ...Object.keys(members)];
   const names = own.length > 0 ? parameterNames(own) : undefined;
   const guard = ownRecord(pattern, Object.keys(query), names);
+  const role = routeRole(found.route.value, rolesOf);
   const rewriteFor = rewrite === undefined ? undefined : createRewrite(pattern, rewrite);
   const inPath = placeholders(template);
   const others = inputs.filter((name) => !inPath.includes(name));
@@ -52,6 +57,7 @@ export function routeAction(
   return {
     readOnly: method === 'GET',
     scopes,
+    role: found.route.value.role,
     async act(input, context) {
       const { principal } = context;
       const path = fillPath(template, input, principal);
@@ -62,6 +68,8 @@ export function routeAction(
       const target = guard({ path, query: fillQuery(asQuery, input, principal) }, principal);
       if (target === undefined)
         return { kind: 'failed', message: 'This is the record of another member.', undone: true };
+      if (role !== undefined && !(await role.isHeld(memberOf(principal), target, { method, headers: {} })))
+        return withoutRole(role.refusal);
       const at = targetOf(rewriteFor?.(principal).inward(target.path) ?? target.path, target.query);
       const body = hasBody ? { body: JSON.stringify(bodyOf(input, principal)) } : {};
       const request = { upstream, method: method as UpstreamRequest['method'], path: at, ...body };

@@ -43,6 +43,8 @@ export interface ServedRequest {
   readonly principal: Principal;
   /** Undefined if the message uses no tool. */
   readonly used: Used | undefined;
+  /** What the caller could use for no course, and is not listed. */
+  readonly hidden: ReadonlySet<Tool>;
   /** The challenge for a caller that may not use it. */
   readonly refusal: Challenge | undefined;
   /** Runs a tool within its deadline and audits the call. */
@@ -62,8 +64,9 @@ const PAGE = 100;
 export function createServer(offer: ServerOffer, served: ServedRequest): Server {
   const { skills } = offer;
   const shown = ({ scopes }: Tool) => isShown(served.principal, scopes, offer.signIn);
-  const tools = offer.tools.filter(shown);
-  const resources = offer.resources.filter(({ tool }) => shown(tool));
+  const listable = (tool: Tool) => shown(tool) && !served.hidden.has(tool);
+  const tools = offer.tools.filter(listable);
+  const resources = offer.resources.filter(({ tool }) => listable(tool));
   const fixed = resources.filter(({ isTemplate }) => !isTemplate);
   const listed = [...fixed.map((one) => ({ uri: one.uri, ...described(one) })), ...skills.map(skillResource)];
   const templates = resources.filter(({ isTemplate }) => isTemplate);
@@ -154,9 +157,10 @@ const LIST_LIFE = 300_000;
 
 /**
  * A list that grows when the member signs in must not be cached, because clients keep it for as long as they are
- * allowed to, even past the sign-in.
+ * allowed to, even past the sign-in. Neither must one that depends on the member's roles.
  */
 function listHint({ tools, signIn }: ServerOffer, shown: number): { ttlMs: number; cacheScope: 'public' | 'private' } {
+  if (tools.some(({ roles }) => roles.length > 0)) return { ttlMs: 0, cacheScope: 'private' };
   if (signIn === 'on-call') return { ttlMs: LIST_LIFE, cacheScope: 'public' };
   return { ttlMs: shown === tools.length ? LIST_LIFE : 0, cacheScope: 'private' };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MCP } from '../config/constants.ts';
 import { text } from '../config/name.ts';
+import { roleRule } from '../roles/settings-rule.ts';
 
 /** The intersection of SEP-986 and what assistants accept. */
 const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be at most 64 letters, digits, _ and -');
@@ -29,6 +30,7 @@ const tool = z
     input: schema.default({}),
     output: schema.optional(),
     scopes,
+    role: roleRule.optional(),
     graphql: text.optional(),
     get: get.optional(),
     route: z.string().optional(),

@@ -1,5 +1,6 @@
 import type { MemberPrincipal, Principal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
+import type { RoleRule } from '../roles/settings-rule.ts';
 
 /** The context of a tool call. */
 export interface CallContext {
@@ -12,11 +13,18 @@ export interface CallContext {
 /**
  * How a call ended: with a value, or with a message for the model. `incomplete` names what could not be read. `rest`
  * says what was left out and how to get it. `undone` means that nothing was changed for certain. `sessionOver` means
- * that the member must sign in again, which is for the app to do and not for the model.
+ * that the member must sign in again, which is for the app to do and not for the model. `refused` means that the member
+ * lacks a role.
  */
 export type ToolOutcome =
   | { readonly kind: 'value'; readonly value: unknown; readonly incomplete?: readonly string[]; readonly rest?: string }
-  | { readonly kind: 'failed'; readonly message: string; readonly undone?: true; readonly sessionOver?: true };
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      readonly undone?: true;
+      readonly sessionOver?: true;
+      readonly refused?: true;
+    };
 
 export const MUST_SIGN_IN: ToolOutcome = {
   kind: 'failed',
@@ -41,12 +49,16 @@ export interface BuiltAction {
   readonly readOnly: boolean;
   /** The scopes that it needs. The tool's own must include them. */
   readonly scopes: Iterable<string>;
+  /** The role that it needs beside the tool's own, and which it checks itself. */
+  readonly role?: RoleRule | undefined;
 }
 
 /** A tool: what clients see of it, which scopes it needs, and what it does. */
 export interface Tool {
   readonly name: string;
   readonly scopes: Scope;
+  /** All of them are needed. Each call checks them. */
+  readonly roles: readonly RoleRule[];
   /** The entry in `tools/list`. */
   readonly descriptor: ToolDescriptor;
   /** Whether calls may have an idempotency key. */

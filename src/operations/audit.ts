@@ -42,7 +42,7 @@ export interface AuditEvent {
   readonly keyId?: string | undefined;
   /** What an app used for the member: a tool, or the fields of Account API mutations. */
   readonly used?: { readonly kind: 'tool' | 'mutation'; readonly name: string } | undefined;
-  /** How the use ended; `refused` means that the token's scopes did not cover it. */
+  /** How the use ended; `refused` means that the token's scopes did not cover it, or that the member lacks a role. */
   readonly outcome?: 'success' | 'failure' | 'refused' | undefined;
   readonly milliseconds?: number | undefined;
 }
@@ -183,7 +183,7 @@ export function createAudit(parent: Log, clock: Clock): Audit {
       'event.type': type,
       'event.action': event.action,
       'event.outcome': outcomeOf(event),
-      'event.reason': event.outcome === 'refused' ? 'insufficient_scope' : event.reason,
+      'event.reason': event.reason ?? (event.outcome === 'refused' ? 'insufficient_scope' : undefined),
       'event.duration': event.milliseconds === undefined ? undefined : Math.round(event.milliseconds * 1e6),
       'oauth.client_id': event.clientId,
       'oauth.client_name': event.clientName,
@@ -216,7 +216,7 @@ export function createAudit(parent: Log, clock: Clock): Audit {
 export function usageAudit(audit: Audit, { principal }: Pick<Exchange, 'principal'>, kind: 'tool' | 'mutation') {
   const began = performance.now();
   const member = principal.kind === 'member' ? principal : undefined;
-  return (name: string, outcome: AuditEvent['outcome'], reason?: 'repeated'): void =>
+  return (name: string, outcome: AuditEvent['outcome'], reason?: 'repeated' | 'role'): void =>
     audit({
       action: kind === 'tool' ? 'tool_called' : 'mutation_called',
       used: { kind, name },

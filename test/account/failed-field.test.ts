@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openInterfaces } from '../../src/generation/interfaces.ts';
 import { createLog } from '../../src/operations/log.ts';
+import { NO_ROLES } from '../../src/roles/roles.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { memoryCounters } from '../../src/storage/memory-counters.ts';
 import { load } from '../config/fixture.ts';
@@ -166,6 +167,7 @@ extend type Viewer { courses: [Course!]
   const foundation = { store: memoryStore(clock), counters: memoryCounters(clock), clock, log };
   const { account } = await openInterfaces(foundation, loaded, {
     call: async () => ({ status: 200, headers: {}, body: JSON.stringify({ items: [{ course: { slug: SECRET } }] }) }),
+    rolesOf: NO_ROLES.of,
     audit: () => undefined,
   });
   const prepared = account?.prepare('{ viewer { courses { slug } } }');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askModern, call } from '../mcp/support/mcp.ts';
 import { bearer, registerApp } from '../support/app.ts';
 import { connect } from '../support/connection.ts';
 import { rawRequest } from '../support/raw.ts';
@@ -34,6 +35,22 @@ plugin  POST /v/plugin/courses/COURSE/grades          ---         a--        ---
 plugin  GET /v/plugin/courses/COURSE/members          abc         a--        ---      ---
 plugin  GET /v/plugin/teaching?for=COURSE             ---         abc        ---      ---
 plugin  GET /v/plugin/by-query?course=COURSE          ---         a--        ---      ---
+tool    read_anything                                 abc         abc        abc      abc
+tool    read_school                                   abc         ---        ---      ---
+tool    read_grades                                   ---         a--        ---      ---
+tool    read_members                                  abc         a--        ---      ---
+tool    read_teaching                                 ---         abc        ---      ---
+tool    grades_by_route                               ---         a--        ---      ---
+tool    grades_by_query                               ---         a--        ---      ---
+tool    notes_of_assistants                           ---         a--        -b-      ---
+listed  read_anything                                 abc         abc        abc      abc
+listed  read_school                                   abc         ---        ---      ---
+listed  read_grades                                   ---         abc        ---      ---
+listed  read_members                                  abc         abc        ---      ---
+listed  read_teaching                                 ---         abc        ---      ---
+listed  grades_by_route                               ---         abc        ---      ---
+listed  grades_by_query                               ---         abc        ---      ---
+listed  notes_of_assistants                           ---         abc        abc      ---
 `;
 
 const INSTRUCTOR = 'instructor of {path.courseId}';
@@ -53,6 +70,28 @@ const routes = (base: string, more: object) =>
     { match: `GET ${base}/by-query`, role: 'instructor of {query.course}' },
   ].map((route) => ({ ...route, upstream: 'legacy', scopes: [], anonymous: 'refuse', ...more }));
 
+const BY_ARGUMENT = 'instructor of {args.course}';
+
+const tool = (name: string, more: object) => ({
+  name,
+  title: name,
+  description: `Test: ${name}.`,
+  input: { properties: { course: { type: 'string', maxLength: 200 } }, required: ['course'] },
+  scopes: ['account:read'],
+  get: { upstream: 'legacy', path: '/t/{course}' },
+  ...more,
+});
+const TOOLS = [
+  tool('read_anything', {}),
+  tool('read_school', { role: 'admin' }),
+  tool('read_grades', { role: BY_ARGUMENT }),
+  tool('read_members', { role: ['admin', BY_ARGUMENT] }),
+  tool('read_teaching', { role: 'instructor of any course' }),
+  tool('grades_by_route', { get: undefined, route: 'GET /v/courses/{course}/grades' }),
+  tool('grades_by_query', { get: undefined, route: 'GET /v/by-query' }),
+  tool('notes_of_assistants', { get: undefined, route: 'GET /v/courses/{course}/notes/{course}' }),
+];
+
 let world: World;
 let school: RolesSchool;
 let legacy: RecordingUpstream;
@@ -69,6 +108,7 @@ beforeAll(async () => {
       upstreams: { ...upstreams, legacy: { url: legacy.url } },
       roles,
       listen: { decisions: { address: `127.0.0.1:${decisions}`, secret: { env: 'ROLES_KEY' } } },
+      mcp: { tools: TOOLS, resources: [], prompts: [], file: undefined },
       routes: [...routes('/v/plugin', { forwardedBy: 'gateway' }), ...routes('/v', {})],
     },
   });
@@ -80,7 +120,7 @@ afterAll(async () => {
 });
 
 /** Whether it is allowed. Fails for any other answer than those of an allowed and a refused request. */
-type Ask = (what: string) => Promise<boolean>;
+type Ask = (what: string, course: string) => Promise<boolean>;
 
 const ASK: Readonly<Record<string, Ask>> = {
   async route(what) {
@@ -121,6 +161,23 @@ const ASK: Readonly<Record<string, Ask>> = {
     expect(text).toContain('This needs the role');
     return false;
   },
+  async tool(name, course) {
+    const before = legacy.requests.length;
+    const { status, body } = await call(world, name, { course }, { token });
+    const reached = legacy.requests.length - before;
+    expect(status).toBe(200);
+    if (body.result.isError !== true) return reached === 1;
+    expect({ reached, text: body.result.content[0].text }).toEqual({
+      reached: 0,
+      text: expect.stringMatching(/^This needs the role (admin|instructor)/),
+    });
+    return false;
+  },
+  async listed(name) {
+    const { body } = await askModern(world, 'tools/list', {}, { token });
+    expect(body.result).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
+    return body.result.tools.some((one: { name: string }) => one.name === name);
+  },
 };
 
 describe('the matrix of roles and courses', () => {
@@ -134,7 +191,7 @@ describe('the matrix of roles and courses', () => {
       school.records.set(sam, SAID[column as keyof typeof SAID]);
       let cell = '';
       for (const course of COURSES) {
-        const allowed = await (ASK[kind] as Ask)(what.replaceAll('COURSE', course));
+        const allowed = await (ASK[kind] as Ask)(what.replaceAll('COURSE', course), course);
         cell += allowed ? course[0] : '-';
       }
       found.push(cell);

@@ -110,3 +110,30 @@ describe('roles', () => {
     expect(await mistakes(`${SMALL}anonymous: refuse\n${roles}`)).toEqual([line]);
   });
 });
+
+describe('a role of a tool', () => {
+  const tool = (role: string, more = 'scopes: [openid]') => `${SMALL}anonymous: refuse
+${ROLES}mcp:
+  tools:
+    - name: read
+      title: Read
+      description: Reads.
+      input: { properties: { course: { type: string }, page: { type: string } }, required: [course] }
+      get: { upstream: school, path: "/x/{course}" }
+      ${more}
+      role: ${role}
+`;
+
+  it.each(['admin', 'instructor of any course', '"instructor of {args.course}"'])('can be %s', async (role) => {
+    expect((await load(tool(role))).config.mcp?.tools).toHaveLength(1);
+  });
+
+  it.each([
+    ['"instructor of {args.page}"', undefined, 'needs an input "page": name it in input.required'],
+    ['"instructor of {args.id}"', undefined, 'needs an input "id": name it in input.required'],
+    ['"instructor of {path.course}"', undefined, 'must be {args.NAME}: a tool has neither a path nor a query'],
+    ['admin', 'scopes: []', 'needs a member: name the scopes of the tool, too'],
+  ])('cannot be %s', async (role, more, message) => {
+    expect(await mistakes(tool(role, more))).toEqual([`gate.yaml:24:13  mcp.tools[0].role: ${message}`]);
+  });
+});
