@@ -29,8 +29,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Storage, because a call with an idempotency key is remembered for all replicas.
   mcp: ['oauth', 'config', 'upstream', 'storage', 'roles', 'account/prepared-operation.ts'],
   discovery: ['oauth', 'config'],
-  // Events are written in the same commit as the change they report.
-  'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],
+  // Events are written in the same commit as the change they report. Members approve calls of tools on one of its pages.
+  'authorization-server': [
+    'oauth',
+    'config',
+    'storage',
+    'login',
+    'upstream',
+    'events',
+    'mcp/approvals.ts',
+    'mcp/paths.ts',
+  ],
   // What operators can do, for the admin listener, the command line and the console.
   actions: ['oauth', 'storage', 'authorization-server'],
   // What its parts share. Texts are YAML beside the code.

@@ -1,5 +1,6 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { explainStep } from '../http/note-step.ts';
+import { APPROVAL } from '../mcp/paths.ts';
 import {
   type Charge,
   chargeTo,
@@ -179,7 +180,7 @@ async function destroy(context: AdapterContext, model: string, id: string): Prom
   if (model === 'Client') return context.clients.remove(id);
   if (model === 'Interaction') return endInteraction(context, id);
   // The grant's usage counters and backend session are deleted with it.
-  for (const kind of model === 'Grant' ? [USE, LAST_USE, BACKEND_SESSION, UNREDEEMED] : [])
+  for (const kind of model === 'Grant' ? [USE, LAST_USE, BACKEND_SESSION, UNREDEEMED, APPROVAL] : [])
     await remove(context, { op: 'deleteBy', kind, name: 'grant', value: id }, false);
   await remove(context, { op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
 }

@@ -8,6 +8,7 @@ import { createAccountControl } from './administration/account-control.ts';
 import { createKeyControl } from './administration/key-control.ts';
 import { registrationSwitch, storedSuspensions } from './administration/suspensions.ts';
 import { answerReplay } from './answer-replay.ts';
+import type { createApprovalPages } from './approvals/approval-pages.ts';
 import { tokenResponseClaims } from './claims.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import type { ClientDocumentsOptions } from './client-documents/document-fetches.ts';
@@ -51,6 +52,8 @@ export interface AuthorizationServerOptions
   readonly home: string | undefined;
   /** Counts what apps did. */
   readonly usage: Usage;
+  /** Creates the page on which members approve calls of tools; undefined if there is none. */
+  readonly approvalPages: typeof createApprovalPages | undefined;
   /** The page of connected apps. */
   readonly connectedApps: Pick<ConnectedAppsOptions, 'names'>;
   /** Called and awaited after every revocation. */
@@ -133,6 +136,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
     }),
     interactions: createInteractions(shared),
     connectedApps: createConnectedApps({ ...shared, ...connectedApps }),
+    approvals: options.approvalPages?.(shared),
     /** What a sign-in on the gate's own pages continues with. */
     purposeOf: purposeOf(shared, options.home),
     introspect: (token: string) => createIntrospect(running.provider, members)(token),

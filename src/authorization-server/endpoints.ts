@@ -5,6 +5,7 @@ export const ENDPOINTS = {
   authorization: '/oauth/authorize',
   interaction: '/oauth/interaction',
   apps: '/oauth/apps',
+  approvals: '/oauth/apps/approvals',
   signIn: '/oauth/sign-in',
   handOver: '/oauth/hand-over',
   stylesheet: '/oauth/assets/pages.css',

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Ending, type EventClient, grantRevoked } from '../events/event.ts';
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts';
+import { APPROVAL } from '../mcp/paths.ts';
 import type { Entry, Mutation, Store } from '../storage/store.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
@@ -14,6 +15,7 @@ const BELONGINGS = [
   LAST_USE,
   BACKEND_SESSION,
   UNREDEEMED,
+  APPROVAL,
 ] as const;
 
 /** Grants ended in one commit. */

@@ -19,6 +19,7 @@ import type { Foundation } from '../foundation/foundation.ts';
 import type { Login, Member } from '../login/connector.ts';
 import { memberCheck } from '../login/member-check.ts';
 import { openLogin } from '../login/open-login.ts';
+import { holdsCalls } from '../mcp/paths.ts';
 import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
@@ -95,6 +96,9 @@ export async function openAuthorization(foundation: Foundation, loaded: LoadedCo
     connector: signIn.connector,
     sessions,
     timeZone: config.timeZone,
+    approvalPages: holdsCalls(config)
+      ? (await import('../authorization-server/approvals/approval-pages.ts')).createApprovalPages
+      : undefined,
     connectedApps: {
       names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map((tool) => [tool.name, tool])) },
     },

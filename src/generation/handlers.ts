@@ -5,7 +5,7 @@ import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
 import type { RequestAdmission } from '../limits/admission.ts';
-import { MCP_PATHS } from '../mcp/paths.ts';
+import { holdsCalls, MCP_PATHS } from '../mcp/paths.ts';
 import type { RolesOf } from '../oauth/member-roles.ts';
 import { bindRoutes, type Route } from '../request/route.ts';
 import { routeRows } from '../request/routes.ts';
@@ -64,6 +64,7 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
     resources,
     accountPath: account === undefined ? undefined : config.account?.path,
     mcp: mcp?.endpoints,
+    approvals: holdsCalls(config),
     registration: server.mount.registration !== undefined,
     signIn: signInHandlers && {
       form: signInHandlers.submit !== undefined,
@@ -78,6 +79,7 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
     provider: server.mount,
     interactions: server.interactions,
     connectedApps: server.connectedApps,
+    approvals: server.approvals,
     signIn: signInHandlers,
     stylesheet: pages.stylesheet,
     logo: pages.logo,

@@ -10,7 +10,7 @@ import { type CompileSchema, schemaCompiler, type ValueCheck } from './json-sche
 import { type AnswerMapping, compileMapping } from './mapping.ts';
 import { routeAction } from './route-action.ts';
 import { runner } from './run-tool.ts';
-import type { BuiltAction, Tool, ToolDescriptor } from './tool.ts';
+import type { Action, BuiltAction, Tool, ToolDescriptor } from './tool.ts';
 import { actionWithRole } from './tool-role.ts';
 import { getAction } from './upstream-action.ts';
 
@@ -25,6 +25,8 @@ export interface ToolParts {
    * Prepares documents of the Account API; undefined when it is not served, which leaves out the tools that use it.
    */
   readonly prepare: PrepareOperation | undefined;
+  /** Holds the calls of a tool with `approve`. */
+  readonly hold: (config: ToolConfig, act: Action) => Action;
   /** Characters of one text in a result, and bytes of a whole result. */
   readonly longestText: number;
   readonly largestResult: number;
@@ -53,10 +55,12 @@ export function buildTools(parts: ToolParts): {
     if (built === undefined) return [];
     if (config.paging !== undefined && !built.readOnly)
       wrong(['paging'], 'is only for read-only tools, because the call is repeated for the rest');
+    checkApproval(config, built.readOnly, wrong);
     const lacking = [...built.scopes].filter((scope) => !config.scopes.includes(scope));
     if (lacking.length > 0) wrong(['scopes'], `must have ${lacking.join(', ')}, which what it does needs`);
     const { name, paging, role } = config;
-    const act = actionWithRole(role, parts.rolesOf, built.act);
+    // A member without the role is not asked.
+    const act = actionWithRole(role, parts.rolesOf, config.approve ? parts.hold(config, built.act) : built.act);
     const call = runner({ ...parts, ...built, act, name, paging, checkInput, checkOutput, mapping });
     // Not for a tool that defines an input of that name itself.
     const takesKey = !built.readOnly && !Object.hasOwn(propertiesOf(config), KEY_ARGUMENT);
@@ -106,6 +110,12 @@ function actionOf(config: ToolConfig, parts: ToolParts, wrong: Wrong): BuiltActi
     wrong(['route'], built.mistake);
   }
   return undefined;
+}
+
+function checkApproval({ approve, scopes }: ToolConfig, readOnly: boolean, wrong: Wrong): void {
+  if (!approve) return;
+  if (readOnly) wrong(['approve'], 'is only for tools that change something: this one only reads');
+  if (scopes.length === 0) wrong(['approve'], 'is only for tools with scopes: without a member, nobody could approve');
 }
 
 /** Reports names that do not exist, or that cannot hold the cursor of a page. */

@@ -118,13 +118,17 @@ export function createOnce(
 
 /** A hash of arguments, independent of the order of names. */
 export function fingerprint(input: ToolInput): string {
-  return hash('sha256', JSON.stringify(sorted(input)), 'base64url');
+  return hash('sha256', canonicalJson(input), 'base64url');
+}
+
+/** JSON with the names of every object sorted, so that two values have the same text only if they are equal. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(sorted(value));
 }
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, inner]) => [name, sorted(inner)]);
+  const entries = Object.entries(value).map(([name, inner]) => [name, sorted(inner)] as const);
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,8 +1,10 @@
 // The MCP endpoints: tools, resources and prompts for AI apps, built from the configuration and served without sessions.
 
+import { ENDPOINTS } from '../authorization-server/endpoints.ts';
 import { type McpView, mcpPage } from '../authorization-server/pages/machine.ts';
 import type { Pages } from '../authorization-server/pages/pages.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { pagesOrigin } from '../config/pages.ts';
 import type { McpConfig } from '../config/schema.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import type { Handler } from '../http/exchange.ts';
@@ -13,8 +15,9 @@ import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
 import { buildTools, type ToolParts } from './build-tools.ts';
 import { createMcpEndpoint } from './endpoint.ts';
+import type { Holding } from './held-action.ts';
 import { createOnce, type OnceParts } from './once.ts';
-import { MCP_PATHS } from './paths.ts';
+import { holdsCalls, MCP_PATHS } from './paths.ts';
 import { buildResources } from './resources.ts';
 import { createServer, type ServerFactory, type ServerOffer } from './server.ts';
 import type { McpEndpoint, McpEndpointSpellings } from './sign-in.ts';
@@ -36,16 +39,17 @@ interface McpUses extends Pick<ToolParts, 'call' | 'prepare' | 'rolesOf'> {
   readonly serverOf?: ServerFactory | undefined;
 }
 
-/** Undefined if no tools are configured. Throws ConfigError, which lists every mistake in them. */
-export function openMcp(
+/** Undefined if no tools are configured. Rejects with ConfigError, which lists every mistake in them. */
+export async function openMcp(
   { log, ...stored }: OnceParts & { readonly log: Pick<Log, 'error'> },
   loaded: LoadedConfig,
   { call, prepare, rolesOf, audit, serverOf }: McpUses,
-): McpPart | undefined {
+): Promise<McpPart | undefined> {
   const { mcp, origin, name, routes, anonymous } = loaded.config;
   if (mcp === undefined) return undefined;
   const onError = (err: unknown) => log.error({ err }, 'a tool failed');
-  const { tools, findings } = buildTools({ ...mcp, routes, anonymous, call, prepare, rolesOf, onError });
+  const hold = await holder(stored, loaded, { audit, onError });
+  const { tools, findings } = buildTools({ ...mcp, routes, anonymous, call, prepare, rolesOf, hold, onError });
   if (findings.length > 0) throw loaded.mistaken(findings);
   // Everything that a tool needs, because few apps can ask for more later. What changes something starts unticked on
   // the consent page.
@@ -84,6 +88,24 @@ export function openMcp(
       };
     },
   };
+}
+
+/** What holds calls for the approval of members. Its code is loaded if there is a tool that needs it. */
+async function holder(
+  { store, clock }: OnceParts,
+  { config, accountFiles }: LoadedConfig,
+  uses: Pick<Holding, 'audit' | 'onError'>,
+): Promise<ToolParts['hold']> {
+  if (!holdsCalls(config)) {
+    return () => {
+      throw new Error('no tool holds calls');
+    };
+  }
+  const { createHold } = await import('./held-action.ts');
+  const pages = pagesOrigin(config) + ENDPOINTS.approvals;
+  // More than one tool needs: after a change of any of it, members are asked again.
+  const behind = [config.routes, config.upstreams, accountFiles];
+  return createHold({ ...uses, store, clock, behind, pageOf: (id) => `${pages}/${id}` });
 }
 
 function instructionsOf({ signIn }: McpConfig, origin: string, name: string): string {

@@ -193,7 +193,12 @@ function page<Name extends string, T, Entry>(
 }
 
 function toolResult(outcome: ToolOutcome): CallToolResult {
-  if (outcome.kind === 'failed') return { content: [{ type: 'text', text: outcome.message }], isError: true };
+  if (outcome.kind === 'failed') {
+    const { message, approval } = outcome;
+    // Not as structured content, which clients hold to the tool's output schema even in an error.
+    const _meta = approval && { _meta: { 'coursegate/approval': approval } };
+    return { content: [{ type: 'text', text: message }], isError: true, ..._meta };
+  }
   const { value } = outcome;
   return {
     content: [

@@ -36,6 +36,7 @@ const tool = z
     route: z.string().optional(),
     result: schema.optional(),
     paging: paging.optional(),
+    approve: z.boolean().default(false),
     annotations: z
       .strictObject({
         destructiveHint: z.boolean().optional(),

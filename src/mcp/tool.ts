@@ -14,17 +14,20 @@ export interface CallContext {
  * How a call ended: with a value, or with a message for the model. `incomplete` names what could not be read. `rest`
  * says what was left out and how to get it. `undone` means that nothing was changed for certain. `sessionOver` means
  * that the member must sign in again, which is for the app to do and not for the model. `refused` means that the member
- * lacks a role.
+ * lacks a role. `approval` is where the member can approve the call, and until when (ISO 8601).
  */
 export type ToolOutcome =
   | { readonly kind: 'value'; readonly value: unknown; readonly incomplete?: readonly string[]; readonly rest?: string }
-  | {
-      readonly kind: 'failed';
-      readonly message: string;
-      readonly undone?: true;
-      readonly sessionOver?: true;
-      readonly refused?: true;
-    };
+  | FailedOutcome;
+
+export interface FailedOutcome {
+  readonly kind: 'failed';
+  readonly message: string;
+  readonly undone?: true;
+  readonly sessionOver?: true;
+  readonly refused?: true;
+  readonly approval?: { readonly url: string; readonly expiresAt: string };
+}
 
 export const MUST_SIGN_IN: ToolOutcome = {
   kind: 'failed',

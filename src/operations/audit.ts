@@ -45,6 +45,8 @@ export interface AuditEvent {
   /** How the use ended; `refused` means that the token's scopes did not cover it, or that the member lacks a role. */
   readonly outcome?: 'success' | 'failure' | 'refused' | undefined;
   readonly milliseconds?: number | undefined;
+  /** The digest of the call that a member is asked to approve. */
+  readonly approval?: string | undefined;
 }
 
 interface Kind {
@@ -136,6 +138,13 @@ const ACTIONS = {
   access_denied: kind('failure', 'api', 'denied'),
   /** An app called a tool, or tried to. Arguments and results are not recorded. */
   tool_called: kind('success', 'api', 'access'),
+  /** An app called a tool whose calls their member approves one by one: the call waits. */
+  approval_requested: kind('success', 'api', 'info'),
+  /** The member approved or declined that call. */
+  approval_given: kind('success', 'api', 'allowed', 'subject'),
+  approval_declined: kind('success', 'api', 'denied', 'subject'),
+  /** The app made the call, which used the approval up. */
+  approval_used: kind('success', 'api', 'access', 'subject'),
   /** An app changed something through the Account API, or tried to. */
   mutation_called: kind('success', 'api', 'change'),
   /** The operator accepted the routes that observe mode proposes: they are in the configuration file. */
@@ -198,6 +207,7 @@ export function createAudit(parent: Log, clock: Clock): Audit {
       'tls.client.subject': event.certificate,
       'http.request.id': event.requestId ?? current?.provenance.requestId,
       'trace.id': current?.provenance.traceId(),
+      'coursegate.approval': event.approval,
       'coursegate.by': event.by,
       'coursegate.key_id': event.keyId,
       'coursegate.limit': event.limit,

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { loginCookies } from '../login/kinds.ts';
-import { MCP_PATHS } from '../mcp/paths.ts';
+import { holdsCalls, MCP_PATHS } from '../mcp/paths.ts';
 import { protectedResource } from '../oauth/protected-resource.ts';
 import { routeRows } from './routes.ts';
 
@@ -30,6 +30,7 @@ function rowsOf(config: Config) {
     resources: [protectedResource(origin, ''), ...config.resources.map(({ path }) => protectedResource(origin, path))],
     accountPath: config.account?.path,
     mcp: config.mcp === undefined ? undefined : { open: endpoint(MCP_PATHS.open), member: endpoint(MCP_PATHS.member) },
+    approvals: holdsCalls(config),
     registration: false,
     signIn: {
       form: true,

@@ -1,3 +1,4 @@
+import type { ApprovalPages } from '../authorization-server/approvals/approval-pages.ts';
 import type { ConnectedApps } from '../authorization-server/connected-apps/connected-apps.ts';
 import type { Interactions } from '../authorization-server/interactions/interactions.ts';
 import type { Mount } from '../authorization-server/mount.ts';
@@ -49,6 +50,7 @@ export interface Handlers {
   readonly provider: Mount;
   readonly interactions: Interactions;
   readonly connectedApps: ConnectedApps;
+  readonly approvals: ApprovalPages | undefined;
   /** Undefined when members sign in on the backend's own pages only. */
   readonly signIn: SignInHandlers | undefined;
   readonly stylesheet: Handler;
@@ -79,6 +81,8 @@ export interface Served {
   readonly resources: readonly [ProtectedResource, ...ProtectedResource[]];
   readonly accountPath: string | undefined;
   readonly mcp: { readonly open: McpEndpointSpellings; readonly member: McpEndpointSpellings } | undefined;
+  /** Whether there are calls that members approve one by one. */
+  readonly approvals: boolean;
   readonly registration: boolean;
   readonly signIn: { readonly form: boolean; readonly callback: boolean; readonly handOver: boolean } | undefined;
   readonly logo: boolean;

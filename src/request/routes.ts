@@ -18,6 +18,7 @@ const ASSET = { protection: 'public', voice: 'page', cors: false, host: 'both' }
 /** Every step of sign-in, consent and connected apps, and every answer with a code. */
 const PAGE = { ...ASSET, visits: true, host: 'pages' } as const;
 const HAND_OVER = `${ENDPOINTS.handOver}/*`;
+const APPROVAL = `${ENDPOINTS.approvals}/*`;
 const INTERACTION = `${ENDPOINTS.interaction}/*`;
 
 /** Every public URL of the gate, except those of the legacy site. To add a route, add a row. */
@@ -51,6 +52,11 @@ export function routeRows(served: Served): readonly Routed<RouteRow>[] {
     visit(`${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps.ask }),
     route('POST', `${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps.disconnect }),
     route('POST', `${ENDPOINTS.apps}/sign-out`, { ...PAGE, handler: (of) => of.connectedApps.signOut }),
+    ...when(served.approvals, [
+      visit(APPROVAL, { ...PAGE, handler: (of) => of.approvals?.show }),
+      visit(`${APPROVAL}/return`, { ...PAGE, handler: (of) => of.approvals?.returned }),
+      route('POST', APPROVAL, { ...PAGE, handler: (of) => of.approvals?.decide }),
+    ]),
     ...when(signIn !== undefined, [visit(ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.page })]),
     ...when(signIn?.form === true, [route('POST', ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.submit })]),
     ...when(signIn?.callback === true, [

@@ -82,6 +82,12 @@ export const AT_PROVIDER = evicting('at-provider', { total: 8, perClient: 8, per
 /** The same after the member is known: strangers cannot evict these. Charged to the member instead of the network. */
 const PENDING_OF_MEMBERS = evicting('pending-of-members', { total: 32, perClient: 32, perNetwork: 1 });
 
+/**
+ * Calls of tools that wait for the approval of their member, who is charged instead of the network. About 30 of the
+ * largest for a member; one that is approved counts no longer.
+ */
+export const APPROVALS = evicting('approvals', { total: 32, perClient: 16, perNetwork: 0.5 });
+
 /** Registered clients that no member has connected, and their registration access tokens. About 10,000. */
 export const UNUSED_CLIENTS = evicting('unused-clients', { total: 32, perClient: 32, perNetwork: 4 });
 
@@ -116,9 +122,9 @@ export function chargeFrom(quota: Quota, address: string, client = ''): Charge {
   return { quota, network: networkOf(address), wider: widerNetworkOf(address), client };
 }
 
-/** Charges an entry to a signed-in member. */
-export function chargeToMember(member: string, client = ''): Charge {
-  return { quota: PENDING_OF_MEMBERS, network: member, wider: member, client };
+/** Charges an entry to a member instead of a network. */
+export function chargeToMember(member: string, client = '', quota = PENDING_OF_MEMBERS): Charge {
+  return { quota, network: member, wider: member, client };
 }
 
 /** The error for an entry that does not fit into a quota that evicts nothing. */

@@ -30,6 +30,7 @@ const HANGING_ON = [
   'GrantUse',
   'GrantLastUse',
   'UnredeemedGrant',
+  'Approval',
 ];
 
 /** Entries as oidc-provider writes them. */

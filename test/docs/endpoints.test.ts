@@ -27,8 +27,13 @@ const [open = '', admin = ''] = readFileSync(join(ROOT, 'docs/reference/endpoint
 const PUBLIC = rowsOf(open);
 const ADMIN = rowsOf(admin);
 
-/** Endpoints of other ways to sign in than the demo's. */
-const SOMETIMES = ['/oauth/sign-in', '/oauth/sign-in/callback/{id}'];
+/** Endpoints of other ways to sign in than the demo's, and of calls that members approve. */
+const SOMETIMES = [
+  '/oauth/sign-in',
+  '/oauth/sign-in/callback/{id}',
+  '/oauth/apps/approvals/{id}',
+  '/oauth/apps/approvals/{id}/return',
+];
 
 /** The methods in `Allow` of the response to an unknown method. HEAD is implied by GET. */
 async function allowed(url: string): Promise<readonly string[]> {

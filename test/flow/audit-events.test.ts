@@ -202,6 +202,10 @@ const EVENTS: Readonly<Record<string, Line>> = {
 /** Events that the tests of their own modules cover. */
 const ELSEWHERE: readonly string[] = [
   'refresh_token_ahead',
+  'approval_requested',
+  'approval_given',
+  'approval_declined',
+  'approval_used',
   'session_ended',
   'config_reloaded',
   'operator_signed_in',

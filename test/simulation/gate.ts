@@ -85,6 +85,7 @@ export async function openGate(seat: Seat) {
     connector: { knowsAuthTime: false, identify: async () => undefined, signInUrl: () => new URL(ORIGIN) },
     pages: undefined as never,
     scopes: { openid: { kind: 'identity' }, 'account:read': { kind: 'read' } } as never,
+    approvalPages: undefined,
     sessions: undefined,
     timeZone: 'UTC',
     registration: undefined,

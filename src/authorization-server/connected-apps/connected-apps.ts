@@ -4,17 +4,22 @@ import { isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { StandingGrant } from '../grants.ts';
 import { accountOf } from '../members.ts';
-import { appsPage, appsSignInPage } from '../pages/apps.ts';
+import { appsPage } from '../pages/apps.ts';
 import { connectedAppPage, missingAppPage } from '../pages/connected-app.ts';
 import { createDates } from '../pages/dates.ts';
-import { preferLanguages, redirect } from '../pages/pages.ts';
 import { detailsOf } from './app-details.ts';
 import { byApp, needsNames, pageOf, rowOf } from './app-list.ts';
 import { ask, disconnect, doneAct } from './disconnect.ts';
 import { descriptionsOf, knownApp } from './known-app.ts';
-import { type ConnectedAppsOptions, grantsOf, type MemberRequest } from './member-request.ts';
+import {
+  backFromSignIn,
+  type ConnectedAppsOptions,
+  forSignedIn,
+  grantsOf,
+  type MemberRequest,
+} from './member-request.ts';
 import { signOut, signOutFormOf } from './sign-out.ts';
-import { appsPath, type CarriedParameters, carriedBy, disconnectPath, meantBy, targetOf } from './target.ts';
+import { appsPath, disconnectPath, meantBy, targetOf } from './target.ts';
 import { dayOf } from './use-entry.ts';
 
 /**
@@ -31,7 +36,7 @@ import { dayOf } from './use-entry.ts';
 export function createConnectedApps(options: ConnectedAppsOptions) {
   return {
     list: (exchange: Exchange) => forMember(options, exchange, list),
-    returned: (exchange: Exchange) => returned(options, exchange),
+    returned: (exchange: Exchange) => backFromSignIn(options, exchange, RETURN, appsPath),
     details: (exchange: Exchange) => forMember(options, exchange, details),
     ask: (exchange: Exchange) => forMember(options, exchange, ask),
     signOut: (exchange: Exchange) => signOut(options, exchange),
@@ -48,36 +53,15 @@ export type ConnectedApps = ReturnType<typeof createConnectedApps>;
 /** The most grants of one app that are checked for a session, newest first. */
 const MOST_LOOKED_AT = 20;
 
-/** Runs `work` for the signed-in member, or redirects to the sign-in first. */
-async function forMember(
+/** Without a query: many sites accept only a known path as the return address. */
+const RETURN = `${ENDPOINTS.apps}/return`;
+
+function forMember(
   options: ConnectedAppsOptions,
   exchange: Exchange,
   work: (options: ConnectedAppsOptions, request: MemberRequest) => Promise<void>,
 ): Promise<void> {
-  const { query, carried, member } = await arrive(options, exchange);
-  if (member === undefined) redirect(exchange.response, signInUrl(options, carried));
-  else await work(options, { exchange, query, carried, member });
-}
-
-/** Shown to a member who comes back from the sign-in: the list, or a page that asks to sign in. */
-async function returned(options: ConnectedAppsOptions, exchange: Exchange): Promise<void> {
-  const { carried, member } = await arrive(options, exchange);
-  if (member !== undefined) return redirect(exchange.response, appsPath(carried));
-  const signIn = signInUrl(options, carried);
-  options.pages.send(exchange.response, 200, (words) => appsSignInPage(words, signIn));
-}
-
-async function arrive({ connector }: ConnectedAppsOptions, { request, target, provenance }: Exchange) {
-  const query = new URLSearchParams(target.query);
-  const carried = carriedBy(query);
-  preferLanguages(carried.ui_locales);
-  return { query, carried, member: await connector.identify(request.headers, provenance) };
-}
-
-function signInUrl({ connector, origin }: ConnectedAppsOptions, { ui_locales }: CarriedParameters): string {
-  // Without a query: many sites accept only a known path as the return address.
-  const returnTo = new URL(`${ENDPOINTS.apps}/return`, origin);
-  return connector.signInUrl(returnTo, { loginHint: undefined, uiLocales: ui_locales }).href;
+  return forSignedIn(options, exchange, RETURN, (request) => work(options, request));
 }
 
 async function list(options: ConnectedAppsOptions, { exchange, query, carried, member }: MemberRequest): Promise<void> {

@@ -3,13 +3,13 @@ import type { EventClient } from '../../events/event.ts';
 import type { Store } from '../../storage/store.ts';
 import { connectedAppView } from '../consent-view.ts';
 import { describeClient } from '../event-client.ts';
+import type { InteractionParts } from '../interactions/interaction-parts.ts';
 import type { KnownApp } from '../pages/app-row.ts';
 import type { AppGrants } from './app-list.ts';
-import type { ConnectedAppsOptions } from './member-request.ts';
 
 /** What is known about the app. A deleted app, or one whose document is unreachable, can still be disconnected. */
 export async function knownApp(
-  { provider, pages }: ConnectedAppsOptions,
+  { provider, pages }: Pick<InteractionParts, 'provider' | 'pages'>,
   clientId: string,
 ): Promise<KnownApp | undefined> {
   try {

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
-import { type ConnectedAppRow, type Label, nameOf, plainNameOf } from './app-row.ts';
+import { type ConnectedAppRow, type KnownApp, type Label, nameOf, plainNameOf } from './app-row.ts';
 import { type AppProof, place } from './consent.ts';
 import type { Dates } from './dates.ts';
 import { fold, joined } from './fold.ts';
@@ -52,8 +52,7 @@ export function connectedAppPage(words: Words, dates: Dates, shown: ConnectedApp
 <p class="up"><a href="${shown.all}">${words.html('apps.all')}</a></p>
 <div class="who">${appMark(app?.name)}<div><h1>${nameOf(words, app)}</h1>
 ${shown.changes.length > 0 && html`<p class="badge">${words.html('apps.row.changes')}</p>`}</div></div>
-${app?.posing && html`<p class="notice problem">${posingWarning(words, app.posing)}</p>`}
-${app !== undefined && !(app.posing && app.proof.kind === 'none') && proof(words, app.proof)}
+${app && appNotices(words, app)}
 ${facts(words, dates, shown)}
 <p class="actions"><a class="button danger quiet" href="${shown.disconnect}">${words.html('apps.disconnect', { app: nameOf(words, app) })}</a></p>
 <p class="muted">${words.html('apps.disconnect.text')}</p>
@@ -90,6 +89,12 @@ ${endsAt !== undefined && html`<dt>${words.html('apps.ends')}</dt><dd>${dates.da
 
 function titles(words: Words, scopes: readonly Label[]): Html {
   return html`<ul>${scopes.map((title) => html`<li>${title(words)}</li>`)}</ul>`;
+}
+
+/** What is known about whose app it is: whether its domain is verified, and whose name it uses. */
+export function appNotices(words: Words, { posing, proof: shown }: KnownApp): Html {
+  return html`${posing && html`<p class="notice problem">${posingWarning(words, posing)}</p>`}
+${!(posing && shown.kind === 'none') && proof(words, shown)}`;
 }
 
 function proof(words: Words, shown: AppProof): Html {

@@ -18,6 +18,7 @@ export interface MemberPage {
     | 'app'
     | 'apps-sign-in'
     | 'disconnect'
+    | 'approval'
     | 'signed-out';
   readonly title: string;
   readonly body: Html;

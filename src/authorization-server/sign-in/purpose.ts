@@ -16,6 +16,7 @@ export type PurposeOf = (exchange: Exchange, returnTo: string) => Promise<SignIn
  */
 export function purposeOf(parts: InteractionParts, home: string | undefined): PurposeOf {
   return async (exchange, returnTo) => {
+    if (returnTo.startsWith(ENDPOINTS.approvals)) return { kind: 'unknown' };
     if (returnTo.startsWith(ENDPOINTS.apps)) return { kind: 'connected-apps', back: home };
     const uid = INTERACTION.exec(returnTo)?.[1];
     return uid === undefined ? { kind: 'unknown' } : appOf(parts, exchange, uid).catch(unlessStoreFails);

@@ -1,0 +1,89 @@
+import { type Html, html } from '../../http/html.ts';
+import { appMark } from './app-mark.ts';
+import { type KnownApp, plainNameOf } from './app-row.ts';
+import { appNotices } from './connected-app.ts';
+import { isSuspicious } from './consent.ts';
+import { type MemberPage, titled } from './layout.ts';
+import { accountLine, type SignOutForm } from './sign-out.ts';
+import { waitIn } from './wait.ts';
+import type { Words } from './words.ts';
+
+export interface ApprovalView {
+  /** Undefined when the app is no longer registered. */
+  readonly app: KnownApp | undefined;
+  readonly account: string;
+  /** What the call does, in the operator's words. */
+  readonly title: string;
+  readonly given: readonly Argument[];
+  /** Seconds until it expires. */
+  readonly left: number;
+  readonly action: string;
+  readonly csrf: string;
+}
+
+interface Argument {
+  readonly name: string;
+  /** The operator's name for it. */
+  readonly label: string | undefined;
+  /** As it is sent. */
+  readonly value: unknown;
+}
+
+/** Asks the member about one call of an app. All of the call is shown: nobody approves what they could not read. */
+export function approvalPage(words: Words, view: ApprovalView): MemberPage {
+  const app = plainNameOf(words, view.app);
+  const title = view.app?.posing ? 'approval.title.posing' : 'approval.title';
+  const primary = view.app === undefined || isSuspicious(view.app) ? 'deny' : 'approve';
+  const button = (decision: 'deny' | 'approve') =>
+    html`<button type="submit" name="decision" value="${decision}"${decision === primary && html` class="go"`}>${words.html(`approval.${decision}`)}</button>`;
+  return {
+    id: 'approval',
+    title: words.text(title, { app }),
+    body: html`
+<form method="post" action="${view.action}" autocomplete="off">
+<input type="hidden" name="csrf" value="${view.csrf}">
+<div class="asking">${appMark(view.app?.name)}<h1>${words.html(title, { app })}</h1></div>
+${accountLine(words, view.account, undefined)}
+${view.app && appNotices(words, view.app)}
+<h2><bdi>${view.title}</bdi></h2>
+${view.given.length > 0 ? html`<dl>${view.given.map((one) => argument(one))}</dl>` : html`<p>${words.html('approval.nothing')}</p>`}
+<div class="actions">
+<p>${words.html('approval.once', { time: waitIn(words.locales, view.left) })}</p>
+${button('deny')}
+${button('approve')}
+</div>
+</form>`,
+  };
+}
+
+function argument({ name, label, value }: Argument): Html {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
+  return html`<dt>${label === undefined ? html`<bdi>${readable(name)}</bdi>` : html`<bdi>${label}</bdi> <code>${readable(name)}</code>`}</dt>
+<dd dir="auto">${readable(text)}</dd>
+`;
+}
+
+/** Text of a model or an app, with line breaks, and a sign in place of each character that would not be seen. */
+function readable(text: string): string {
+  return text.replace(UNSEEN, '\uFFFD');
+}
+
+/** Emoji keep the selector of their look (U+FE0F). */
+const UNSEEN = /(?!\n|\uFE0F)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** @param left - seconds until it expires */
+export function decidedPage(words: Words, state: 'approved' | 'declined', left: number): MemberPage {
+  const time = waitIn(words.locales, left);
+  const body = html`<p role="status">${words.html(`approval.${state}.text`, { time })}</p>`;
+  return titled(words, 'approval', body, `approval.${state}`);
+}
+
+/** There is no such call, or not for this member. */
+export function noApprovalPage(
+  words: Words,
+  { account, signOut }: { readonly account: string; readonly signOut: SignOutForm | undefined },
+): MemberPage {
+  const body = html`<p>${words.html('approval.missing.text')}</p>
+${accountLine(words, account, signOut)}`;
+  return titled(words, 'approval', body, 'approval.missing');
+}
