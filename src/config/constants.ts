@@ -94,6 +94,8 @@ export const MCP = {
   bodyLimit: 1_048_576,
   /** Clients give up on a call after about half a minute. */
   deadline: 20,
+  /** Each sign of progress restarts the deadline up to then: clients that reset their own still have a limit. */
+  longestCall: 300,
   /** A client repeats a call within minutes, or not at all. */
   idempotencyWindow: 3600,
   /** Of one member within that time: more than a conversation changes. */

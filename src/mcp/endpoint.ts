@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createMcpHandler, type McpServerFactory } from '@modelcontextprotocol/server';
 import type { McpConfig } from '../config/schema.ts';
@@ -12,11 +13,13 @@ import type { RolesOf } from '../oauth/member-roles.ts';
 import { formatScope } from '../oauth/scope.ts';
 import { type Audit, usageAudit } from '../operations/audit.ts';
 import { type CallParts, callTool } from './call-tool.ts';
+import { Cancellable, isShort, SESSION_FIELD } from './cancellation.ts';
 import { edgeCheck } from './edge.ts';
 import { type Message, readMessage } from './message.ts';
 import type { Once } from './once.ts';
+import { type ProgressRelay, relayProgress } from './progress.ts';
 import { findResource } from './resources.ts';
-import type { ServedRequest, ServerFactory, ServerOffer, Used } from './server.ts';
+import type { Notify, ServedRequest, ServerFactory, ServerOffer, Used } from './server.ts';
 import { challengeFor, type McpEndpoint } from './sign-in.ts';
 import { toolsWithoutRole } from './tool-role.ts';
 import { answerOf, takesEvents, webRequest } from './web.ts';
@@ -46,7 +49,7 @@ const NOTHING_TO_LISTEN_TO = {
 };
 
 /**
- * Serves MCP over HTTP: revision 2026-07-28 and earlier ones at one URL, without sessions. The gate has already
+ * Serves MCP over HTTP: revision 2026-07-28 and earlier ones at one URL, without session state. The gate has already
  * checked the token and its audience. The scopes of a tool are checked here, once, and the SDK is given the tool that
  * they were checked for.
  * @returns creates the handler of an endpoint
@@ -56,7 +59,8 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
   const { signIn } = offer;
   const checkEdge = edgeCheck(origin, config.origins);
   const { fetch: serve } = createMcpHandler(serverFactory(options), { legacy: 'stateless', keepAliveMs: 0 });
-  const calls: CallParts = { ...options, deadline: config.deadline };
+  const calls: CallParts = { ...options, deadline: config.deadline, longestCall: config.longestCall };
+  const cancellable = new Cancellable();
 
   return (endpoint) => async (exchange) => {
     const answer = await answerTo(exchange, endpoint);
@@ -72,6 +76,7 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
     const read = await readMessage(request, config.bodyLimit);
     if ('flaw' in read) return errorAnswer(400, null, read.flaw);
     const { message } = read;
+    if (message.method === 'notifications/cancelled') cancellable.cancel(request, message, principal);
     if (message.method === 'subscriptions/listen') return errorAnswer(404, message.id, NOTHING_TO_LISTEN_TO);
 
     const report = usageAudit(audit, exchange, 'tool');
@@ -100,10 +105,14 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
       gone.abort();
     });
     let sessionOver = false;
-    const run: ServedRequest['run'] = async ({ tool }, input) => {
+    const run: ServedRequest['run'] = async ({ tool }, input, notify) => {
       const { requestId } = exchange.provenance;
       const meta = valueAt(message.params, ['_meta']);
-      const outcome = await callTool(calls, tool, input, meta, { principal, requestId, gone });
+      const progress = takesEvents(request) ? progressFor(valueAt(meta, ['progressToken']), notify) : undefined;
+      const over = cancellable.begin(request, message, principal, gone);
+      const caller = { principal, requestId, gone, onLine: progress?.onLine };
+      const outcome = await callTool(calls, tool, input, meta, caller).finally(over);
+      await progress?.sent();
       const isRefused = outcome.kind === 'failed' && outcome.refused === true;
       const how = outcome.kind === 'value' ? 'success' : isRefused ? 'refused' : 'failure';
       report(tool.name, how, isRefused ? 'role' : outcome.repeated && 'repeated');
@@ -121,16 +130,16 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
     const served: ServedRequest = { principal, used, hidden, refusal, run, onError };
     const authInfo = { token: '', clientId: '', scopes: [], extra: { served } };
     const answer = await serve(webRequest(request, origin, left.signal), { parsedBody: message, authInfo })
-      .then((answered) => answerOf(answered, takesEvents(request)))
+      .then((answered) => answerOf(answered, takesEvents(request), response))
       .catch((thrown: unknown) => {
         // The SDK gives no answer to a client that has left.
         if (!left.signal.aborted) throw thrown;
       });
     // Answered with a challenge, which apps follow, instead of a result.
-    if (sessionOver) return SESSION_OVER;
-    return answer === undefined || left.signal.aborted
-      ? undefined
-      : { ...answer, headers: { ...answer.headers, ...NO_STORE } };
+    if (sessionOver && !response.headersSent) return SESSION_OVER;
+    if (answer === undefined || left.signal.aborted) return undefined;
+    const session = message.method === 'initialize' && answer.status === 200 ? { [SESSION_FIELD]: randomUUID() } : {};
+    return { ...answer, headers: { ...answer.headers, ...session, ...NO_STORE } };
   }
 
   /** Whether this client looks for the challenge of a tool call only in the call's result. */
@@ -162,6 +171,16 @@ function serverFactory({ serverOf, onError }: McpOptions): McpServerFactory {
       throw thrown;
     }
   };
+}
+
+/** Undefined if the client wants to hear of no progress. */
+function progressFor(progressToken: unknown, notify: Notify | undefined): ProgressRelay | undefined {
+  if (notify === undefined || !isShort(progressToken)) return undefined;
+  const method = 'notifications/progress';
+  return relayProgress(
+    (progress) => notify({ method, params: { progressToken, ...progress } }),
+    () => performance.now(),
+  );
 }
 
 /** The answer to a message that is not run. */

@@ -6,7 +6,7 @@ import { fitsInto } from './json-size.ts';
 import type { AnswerMapping } from './mapping.ts';
 import { cursorAt, cutResult, type Paging, placeOf, type ResultPosition } from './paging.ts';
 import { shorten } from './shorten.ts';
-import type { Action, CallContext, FailedOutcome, ToolOutcome } from './tool.ts';
+import { type Action, CANCELLED, type CallContext, type FailedOutcome, type ToolOutcome } from './tool.ts';
 
 interface Run {
   readonly name: string;
@@ -140,6 +140,7 @@ export function failure(
   { signal, requestId }: Pick<CallContext, 'signal' | 'requestId'>,
   onError: (error: unknown) => void,
 ): FailedOutcome {
+  if (signal.reason === CANCELLED) return { kind: 'failed', message: 'This call was cancelled.' };
   if (signal.aborted) return { kind: 'failed', message: 'This took too long. Try again later.' };
   const { code, message } = asGatewayError(thrown);
   if (code === 'invalid_request') return { kind: 'failed', message, undone: true };

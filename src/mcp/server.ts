@@ -3,6 +3,7 @@ import {
   type Implementation,
   type McpRequestContext,
   type McpServer,
+  type Notification,
   ProtocolError,
   ProtocolErrorCode,
   type ReadResourceResult,
@@ -38,6 +39,9 @@ export interface Used {
   readonly input: ToolInput;
 }
 
+/** Sends a notification about the request. */
+export type Notify = (notification: Notification) => Promise<void>;
+
 /** One request that is being served. */
 export interface ServedRequest {
   readonly principal: Principal;
@@ -47,8 +51,8 @@ export interface ServedRequest {
   readonly hidden: ReadonlySet<Tool>;
   /** The challenge for a caller that may not use it. */
   readonly refusal: Challenge | undefined;
-  /** Runs a tool within its deadline and audits the call. */
-  readonly run: (used: Used, input: ToolInput) => Promise<ToolOutcome>;
+  /** Runs a tool within its deadline and audits the call. `notify` sends what the client is told meanwhile. */
+  readonly run: (used: Used, input: ToolInput, notify?: Notify) => Promise<ToolOutcome>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -72,7 +76,7 @@ export function createServer(offer: ServerOffer, served: ServedRequest): Server 
   const templates = resources.filter(({ isTemplate }) => isTemplate);
   const lists = listHint(offer, tools.length);
   const server = new Server(offer.server, {
-    // Nothing changes while the process runs, and there is no stream for notifications.
+    // Nothing changes while the process runs, and there is no stream for notifications beside a call.
     capabilities: {
       tools: { listChanged: false },
       resources: { listChanged: false, subscribe: false },
@@ -94,8 +98,8 @@ export function createServer(offer: ServerOffer, served: ServedRequest): Server 
   server.setRequestHandler('tools/list', ({ params }) =>
     guarded(() => page('tools', tools, params?.cursor, ({ descriptor }) => descriptor)),
   );
-  server.setRequestHandler('tools/call', ({ params }) =>
-    guarded(() => callResult(served, shown, params.arguments ?? {})),
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
+    guarded(() => callResult(served, shown, params.arguments ?? {}, (notification) => mcpReq.notify(notification))),
   );
   server.setRequestHandler('resources/list', ({ params }) =>
     guarded(() => page('resources', listed, params?.cursor, (one) => one)),
@@ -134,12 +138,13 @@ async function callResult(
   { used, refusal, run }: ServedRequest,
   shown: IsShown,
   input: ToolInput,
+  notify: Notify,
 ): Promise<CallToolResult> {
   if (refusal !== undefined) return challengeResult(refusal);
   if (used === undefined || !shown(used.tool)) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No tool has this name.');
   }
-  return toolResult(await run(used, input));
+  return toolResult(await run(used, input, notify));
 }
 
 async function readResult({ used, refusal, run }: ServedRequest, shown: IsShown, uri: string) {

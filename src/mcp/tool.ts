@@ -1,13 +1,19 @@
 import type { MemberPrincipal, Principal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { RoleRule } from '../roles/settings-rule.ts';
+import type { OnLine } from '../upstream/body-lines.ts';
+
+/** Why the signal aborts if the client has cancelled the call, in contrast to a connection that was lost. */
+export const CANCELLED = new Error('The client has cancelled the call.');
 
 /** The context of a tool call. */
 export interface CallContext {
   readonly principal: Principal;
   readonly requestId: string;
-  /** Aborts when the client disconnects or the deadline has passed. */
+  /** Aborts when the client disconnects or cancels, or the deadline has passed. */
   readonly signal: AbortSignal;
+  /** Takes the lines of an upstream's answer in which it may report progress; undefined if the client wants none. */
+  readonly onLine?: OnLine | undefined;
 }
 
 /**

@@ -1,9 +1,11 @@
 import { GatewayError } from '../errors.ts';
+import { mediaType } from '../http/body.ts';
 import { ANSWER_BOUNDS, parseBoundedJson } from '../http/bounded-json.ts';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { ANONYMOUS } from '../oauth/principal.ts';
 import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
 import { fillPath, fillQuery, targetOf } from './argument-template.ts';
+import { LINES, progressOf } from './progress.ts';
 import { type Action, type CallContext, MUST_SIGN_IN, memberOf, type ToolOutcome } from './tool.ts';
 
 /**
@@ -26,17 +28,18 @@ export function getAction(
 export function send(
   request: Pick<UpstreamRequest, 'upstream' | 'method' | 'path'> & { readonly body?: string },
   asMember: boolean,
-  { principal, signal }: CallContext,
+  { principal, signal, onLine }: CallContext,
   call: CallForPrincipal,
 ): Promise<UpstreamResponse | SessionOver> {
   return call({
     ...request,
     headers: {
-      accept: 'application/json',
+      accept: onLine === undefined ? 'application/json' : `${LINES}, application/json`,
       ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     principal: asMember ? memberOf(principal) : ANONYMOUS,
     signal,
+    onLine,
   });
 }
 
@@ -57,7 +60,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
  */
 export function readAnswer(answer: UpstreamResponse | SessionOver): ToolOutcome {
   if (answer === SESSION_OVER) return MUST_SIGN_IN;
-  const { status, body } = answer;
+  const { status, headers, body } = answer;
   if (status === 204) return { kind: 'value', value: {} };
   if (status < 200 || status > 299) {
     const refusal = REFUSALS[status];
@@ -65,8 +68,16 @@ export function readAnswer(answer: UpstreamResponse | SessionOver): ToolOutcome 
     throw new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered ${status}.`) });
   }
   try {
-    return { kind: 'value', value: parseBoundedJson(body, ANSWER_BOUNDS) };
+    const inLines = mediaType(headers['content-type']) === LINES;
+    const value = parseBoundedJson(inLines ? lastLine(body) : body, ANSWER_BOUNDS);
+    if (inLines && progressOf(value) !== undefined) throw new Error('The upstream ended before its result.');
+    return { kind: 'value', value };
   } catch (cause) {
     throw new GatewayError('upstream_invalid', { cause });
   }
+}
+
+function lastLine(text: string): string {
+  const trimmed = text.trimEnd();
+  return trimmed.slice(trimmed.lastIndexOf('\n') + 1);
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WrittenAnswer } from '../http/answer.ts';
 
 const BOTH = 'application/json, text/event-stream';
@@ -37,30 +37,53 @@ function typesOf(accept: string): string[] {
 }
 
 /**
- * Reads the SDK's complete response. For protocol versions before 2026-07-28 the SDK frames a single message as an
- * event stream. All these clients accept JSON, some of them nothing else, and a complete answer has a length, so it is
- * sent as JSON. A stream of several messages (progress, logs) stays a stream if the client accepts streams; other
- * clients get only the last message, the answer.
+ * Reads the SDK's response. For protocol versions before 2026-07-28 the SDK frames a single message as an event stream.
+ * All these clients accept JSON, some of them nothing else, and a complete answer has a length, so it is sent as JSON. A
+ * stream that begins with another message (progress, logs) is passed on to `out` as it comes if the client accepts
+ * streams; other clients get only the last message, the answer.
+ * @returns undefined if the response has been written to `out`
  */
-export async function answerOf(response: Response, events: boolean): Promise<WrittenAnswer> {
+export async function answerOf(
+  { status, headers: given, body }: Response,
+  events: boolean,
+  out: ServerResponse,
+): Promise<WrittenAnswer | undefined> {
   const headers: Record<string, string> = {};
-  for (const [name, value] of response.headers) if (KEPT.has(name)) headers[name] = value;
-  const bytes = Buffer.from(await response.arrayBuffer());
-  if (!(headers['content-type'] ?? '').startsWith('text/event-stream'))
-    return { status: response.status, headers, body: bytes };
-  const text = bytes.toString();
-  const messages = text.split('\n\n').flatMap((event) => {
-    const data = event.split('\n').filter((line) => line.startsWith('data:'));
-    return data.length === 0 ? [] : [data.map((line) => line.slice(5).trimStart()).join('\n')];
-  });
-  if (messages.length > 1 && events) return { status: response.status, headers, body: bytes };
+  for (const [name, value] of given) if (KEPT.has(name)) headers[name] = value;
+  const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream');
+  const held: Uint8Array[] = [];
+  for await (const chunk of body ?? []) {
+    if (out.headersSent) out.write(chunk);
+    else if (
+      isStream &&
+      events &&
+      held.length === 0 &&
+      OTHER_MESSAGE.test(Buffer.from(chunk).toString('latin1', 0, 100))
+    ) {
+      out.writeHead(status, { ...headers, ...UNBUFFERED });
+      out.write(chunk);
+    } else held.push(chunk);
+  }
+  if (out.headersSent) {
+    out.end();
+    return undefined;
+  }
+  const bytes = Buffer.concat(held);
+  if (!isStream) return { status, headers, body: bytes };
+  const messages = bytes
+    .toString()
+    .split('\n\n')
+    .flatMap((event) => {
+      const data = event.split('\n').filter((line) => line.startsWith('data:'));
+      return data.length === 0 ? [] : [data.map((line) => line.slice(5).trimStart()).join('\n')];
+    });
   const last = messages.at(-1);
   if (last === undefined || last === '') throw new Error('The SDK gave no answer.');
-  return {
-    status: response.status,
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: Buffer.from(last),
-  };
+  return { status, headers: { ...headers, 'content-type': 'application/json' }, body: Buffer.from(last) };
 }
 
+/** The start of an event of the SDK that is a request or a notification: the answer to the client has no `method`. */
+const OTHER_MESSAGE = /^(?:event: message\n)?data: \{(?:"jsonrpc":"2\.0",)?"method":/;
+/** What a proxy must not keep: `x-accel-buffering` is for nginx. */
+const UNBUFFERED = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
 const KEPT = new Set(['content-type', 'allow', 'www-authenticate', 'mcp-protocol-version', 'retry-after']);

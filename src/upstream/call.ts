@@ -61,6 +61,7 @@ export function createCallUpstream(
       },
       deadline: upstream.timeouts.head,
       signal: request.signal,
+      onLine: request.onLine,
       answered: (status) => answered?.(request.upstream, status, performance.now() - asked),
     });
   };

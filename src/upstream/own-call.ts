@@ -1,5 +1,7 @@
 import { GatewayError } from '../errors.ts';
+import { mediaType } from '../http/body.ts';
 import type { AdmittedCall } from './admission.ts';
+import { BodyLines, type OnLine } from './body-lines.ts';
 import { unusableResponse, upstreamFailure, wasStaleConnection } from './failures.ts';
 import {
   type HttpClient,
@@ -16,9 +18,10 @@ export interface OwnCallPlan {
   readonly connections: HttpClient;
   readonly admitted: AdmittedCall;
   readonly request: HttpRequest;
-  /** Milliseconds for the whole call, up to the last byte. */
+  /** Milliseconds for the whole call, up to the last byte; from its last sign of work, if it has given any. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
+  readonly onLine?: OnLine | undefined;
   /** Called with the status when the head of the response arrives. */
   readonly answered?: ((status: number) => void) | undefined;
 }
@@ -44,6 +47,7 @@ class OwnCall implements ResponseHandler {
   #headers: Record<string, string> = {};
   readonly #chunks: Buffer[] = [];
   #length = 0;
+  #lines: BodyLines | undefined;
 
   constructor(plan: OwnCallPlan) {
     this.#plan = plan;
@@ -74,12 +78,16 @@ class OwnCall implements ResponseHandler {
     this.#headers = joined(responseFields(controller));
     this.#plan.admitted.answered();
     this.#plan.answered?.(status);
+    const { onLine } = this.#plan;
+    const hasLines = status < 300 && mediaType(this.#headers['content-type']) === 'application/x-ndjson';
+    if (onLine !== undefined && hasLines) this.#lines = new BodyLines(onLine);
   }
 
   onResponseData(controller: RequestControl, chunk: Buffer): void {
     this.#length += chunk.length;
     this.#chunks.push(chunk);
     if (this.#length > LARGEST_ANSWER) controller.abort(unusableResponse('more than 2 MiB'));
+    else if (this.#lines?.read(chunk) === true && !this.#over) this.#timer.refresh();
   }
 
   onResponseEnd(): void {

@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { SessionOver } from '../oauth/challenge.ts';
 import type { Principal } from '../oauth/principal.ts';
+import type { OnLine } from './body-lines.ts';
 import type { CredentialOf } from './credentials/credential.ts';
 import type { IdentityFor } from './identity.ts';
 import type { Pools } from './pools.ts';
@@ -26,6 +27,11 @@ export interface UpstreamRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal;
+  /**
+   * Called with each line of a successful `application/x-ndjson` response as it arrives. A line that shows that the
+   * upstream is at work restarts its timeout.
+   */
+  readonly onLine?: OnLine | undefined;
 }
 
 /** A call on someone's behalf: the upstream receives their identity and what its `credential` has for them. */

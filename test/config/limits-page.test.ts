@@ -68,6 +68,8 @@ describe('docs/limits.md', () => {
     ['GraphQL request', `${constants.ACCOUNT.bodyLimit / 1024}KiB`],
     ['MCP request', `${constants.MCP.bodyLimit / 1024 ** 2}MiB`],
     ["One string in a tool's result", `${constants.MCP.longestText}`],
+    ['Tool', `${constants.MCP.deadline}s`],
+    ['Tool that reports progress, at most', `${constants.MCP.longestCall}s`],
     ["A tool's result", `${constants.MCP.largestResult / 1024}KiB`],
     ['Tokens in the document', `${constants.ACCOUNT_LIMITS.tokens}`],
     ['Depth', `${constants.ACCOUNT_LIMITS.depth}`],
