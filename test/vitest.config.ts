@@ -81,9 +81,10 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', skippedReporter((text) => void process.stdout.write(text)), failedFilesReporter],
-    // When a test hangs, not when it is slow: two workers share the machine with browsers, databases and whole frameworks.
-    testTimeout: 60_000,
-    hookTimeout: 90_000,
+    // When a test hangs, not when it is slow: two workers share the machine with browsers, databases and whole frameworks,
+    // and the machine may be four times slower than usual.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // One second by default, which a browser that starts to work needs for itself.
     expect: { poll: { timeout: 30_000 } },
   },

@@ -232,7 +232,7 @@ describe.skipIf(!present)('grants in Redis', () => {
 });
 
 describe('grants created by a gate', () => {
-  it('are found by member and by client, and end with tokens that worked', { timeout: 60_000 }, async () => {
+  it('are found by member and by client, and end with tokens that worked', async () => {
     const world = await startWorld({ profile: 'A' });
     try {
       const app = await registerApp(world.origin);

@@ -52,7 +52,7 @@ describe('a Try: line', () => {
       expect(`${ran.stdout}${ran.stderr}`).toMatch(does);
       expect(ran.code).toBe(code);
     },
-    60_000,
+    180_000,
   );
 
   it('after an address without a gate runs as it is printed', async () => {
@@ -68,7 +68,7 @@ describe('a Try: line', () => {
     } finally {
       site.close();
     }
-  }, 60_000);
+  });
 
   async function inShell(line: string): Promise<Ran> {
     const cwd = mkdtempSync(join(folder, 'here-'));

@@ -89,7 +89,7 @@ describe.each(STORES)('a rotation of the secret, with a store in $store', ({ sto
     // What the old secret signed ends with it: a page that a member has had open since before the rotation.
     expect((await decide(third)).status).toBe(400);
     expect(await kids()).toEqual(keys);
-  }, 120_000);
+  });
 
   it('does not start with a secret that the store was not sealed with', async () => {
     await expect(world.restart(named('OLD'))).rejects.toThrow(/sealed with a secret that is not configured/);
@@ -122,7 +122,7 @@ it('the secret file of a SQLite store gets a line in a rotation, and loses one a
   } finally {
     await world.close();
   }
-}, 60_000);
+});
 
 it('resealing stops with the reason when another replica keeps writing with another secret', async () => {
   const step = { resealed: 1, unreadable: 0, looked: 1, total: 1 };

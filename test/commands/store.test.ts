@@ -16,7 +16,7 @@ import { startWorld, type World } from '../support/world.ts';
 let stores: TestStores;
 beforeAll(async () => {
   stores = await startStores();
-}, 120_000);
+});
 afterAll(() => stores.close());
 
 const copy = (from: string, to: string, ...more: readonly string[]): Promise<Ran> =>
@@ -37,7 +37,7 @@ describe('a gate that moves from store to store', () => {
     app = await registerApp(world.origin);
     browser = createBrowser();
     await signIn(browser, world.origin, SAM);
-  }, 120_000);
+  });
   afterAll(() => world.close());
 
   const start = async () => (await connect(app)) as unknown as Tokens;
@@ -271,7 +271,7 @@ describe('a copy', () => {
       expect(await copy(from.file, to.file)).toMatchObject({ code: 0 });
       expect(await contents(to.file)).toEqual(await contents(from.file));
     },
-    120_000,
+    180_000,
   );
 
   it.skipIf(!redisPresent())(
@@ -288,7 +288,7 @@ describe('a copy', () => {
       expect([await slow.exited, slow.stderr()]).toEqual([1, expect.stringContaining('Another copy to this target')]);
       expect(await within(to.file, (store) => store.get('Grant', '3999'))).toMatchObject({ payload: 'by the gate' });
     },
-    120_000,
+    180_000,
   );
 
   it.skipIf(!redisPresent())(
@@ -309,7 +309,7 @@ describe('a copy', () => {
       expect(await copy(from.file, to.file)).toMatchObject({ code: 0 });
       expect(await contents(to.file)).toEqual(await contents(from.file));
     },
-    120_000,
+    180_000,
   );
 
   it('is refused where it could lose or mix something', async () => {
@@ -344,5 +344,5 @@ describe('a copy', () => {
       const { code, stderr } = await copy(from.file, down);
       expect([code, stderr]).toEqual([69, expect.stringMatching(/The store in Redis .* cannot be used/)]);
     }
-  }, 120_000);
+  });
 });

@@ -67,7 +67,7 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
     for (const line of lines.filter((one) => !one.includes(world.origin)))
       expect(line.length, line).toBeLessThanOrEqual(60);
     for (const [bar] of output.matchAll(/Checking \[[^\r]*/g)) expect(bar.length).toBeLessThanOrEqual(60);
-  }, 60_000);
+  });
 
   it.each([
     ['NO_COLOR', { NO_COLOR: '1' }, ''],
@@ -81,21 +81,21 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
       expect(doctor.output()).toContain('✓');
       expect(doctor.output().replaceAll(ERASED, '')).not.toContain(ESCAPE);
     },
-    60_000,
+    180_000,
   );
 
   it('TERM=dumb turns both off', async () => {
     const doctor = run(`doctor ${world.origin}`, { environment: { TERM: 'dumb' } });
     expect(await doctor.exited).toBe(0);
     expect(doctor.output()).not.toContain(ESCAPE);
-  }, 60_000);
+  });
 
   it('a pipe gets plain text, unless FORCE_COLOR asks for colours', async () => {
     const piped = await runToEnd(['doctor', world.origin, '--only', 'reach']);
     expect(piped.stdout + piped.stderr).not.toContain(ESCAPE);
     const forced = await runToEnd(['doctor', world.origin, '--only', 'reach'], { FORCE_COLOR: '1' });
     expect(forced.stdout).toContain(`${ESCAPE}[32m✓`);
-  }, 60_000);
+  });
 
   it('backup says in colour what it has done, and a failure is red', async () => {
     const to = join(world.data, 'copy.db');
@@ -109,7 +109,7 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
       `${ESCAPE}[31m${to} is there already, and a backup is never written over. Name another file.${ESCAPE}[0m`,
     );
     expect(next).toBe('Try: npx coursegate backup --help');
-  }, 60_000);
+  });
 
   it('--help is wrapped to the window, with bold titles', async () => {
     const help = run('doctor --help', { columns: 50 });
@@ -117,7 +117,7 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
     expect(help.output()).toContain(`${ESCAPE}[1mOptions:${ESCAPE}[22m`);
     const options = /Options:([\s\S]*)Global Options/.exec(plain(help.output()))?.[1] ?? '';
     for (const line of options.split('\n')) expect(line.length, line).toBeLessThanOrEqual(50);
-  }, 30_000);
+  });
 
   describe('connect', () => {
     const waiting = /Sign in and approve here:\s+(http\S+)[\s\S]*\| Waiting for the member \(\d+ s\)/;
@@ -133,7 +133,7 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
       expect(output).toMatch(/\nCancelled: the server answered access_denied[^\n]*\. Nothing was connected\.\n/);
       expect(output).toMatch(/\nTry: npx coursegate connect http:\S+\n$/);
       expect(connect.output()).toContain(`${ESCAPE}[32m✓${ESCAPE}[0m Registering`);
-    }, 60_000);
+    });
 
     it('after Ctrl-C says so in a line of its own, and exits 130', async () => {
       const connect = run(`connect ${world.origin} --no-browser`);
@@ -143,7 +143,7 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
       expect(plain(connect.output())).toMatch(
         /\n– Waiting for the member\n✓ Registration deleted\nCancelled\. Nothing stays connected\.\n$/,
       );
-    }, 60_000);
+    });
   });
 
   describe('members suspend, for a member that the gate has never seen,', () => {
@@ -158,7 +158,7 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
         expect(suspend.output()).toContain('Cancelled: nothing was changed.');
       }
       expect((await operate(world, 'members', 'show', 'm-typo')).code).toBe(2);
-    }, 60_000);
+    });
 
     it('suspends after yes', async () => {
       const suspend = run(`members suspend m-later ${operating()}`);
@@ -166,7 +166,7 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
       suspend.type('y\n');
       expect(await suspend.exited).toBe(0);
       expect((await operate(world, 'members', 'show', 'm-later')).stdout).toMatch(/state +suspended/);
-    }, 60_000);
+    });
   });
 
   it('members revoke says what will happen, asks, and names how many are meant', async () => {
@@ -183,7 +183,7 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
     expect(await several.exited).toBe(0);
     expect(several.output()).toMatch(/revoked m-1001: 1 connections ended\s+revoked m-1001: 0 connections ended/);
     expect((await operate(world, 'members', 'resume', 'm-1001')).stdout).toBe('m-1001 was not suspended\n');
-  }, 60_000);
+  });
 
   it('without one, an id that the gate has never seen is refused, and nothing is changed', async () => {
     for (const verb of ['suspend', 'revoke', 'resume']) {
@@ -200,7 +200,7 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
     expect((await operate(world, 'grants', 'revoke', 'no-such-grant')).code).toBe(2);
     expect((await operate(world, 'members', 'suspend', 'm-nobody', '--yes')).code).toBe(0);
     expect((await operate(world, 'members', 'resume', 'm-nobody')).stdout).toBe('resumed m-nobody\n');
-  }, 60_000);
+  });
 });
 
 describe('an admin address that is not that of a gate', () => {
@@ -233,6 +233,6 @@ describe('an admin address that is not that of a gate', () => {
       );
       expect(stderr).not.toContain('<');
     },
-    30_000,
+    180_000,
   );
 });

@@ -100,6 +100,6 @@ describe('docs/images', () => {
         await browser.close();
       }
     },
-    120_000,
+    180_000,
   );
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { EVENTS_SECRET, type EventReceiver, startEventReceiver } from '../support/event-receiver.ts';
 
-describe('coursegate events', { timeout: 60_000 }, () => {
+describe('coursegate events', () => {
   let folder: string;
   let receiver: EventReceiver;
   beforeAll(async () => {

@@ -21,9 +21,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-it('an event stored before a kill is sent after the restart, with the same ID', {
-  timeout: 120_000,
-}, async () => {
+it('an event stored before a kill is sent after the restart, with the same ID', async () => {
   await gate.start();
   // The backend accepts requests and never responds, so the events stay with the gate.
   receiver.answers(() => {});

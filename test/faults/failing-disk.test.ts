@@ -22,9 +22,7 @@ describe.skipIf(!stracePresent())('a gate on a failing disk', () => {
   const readiness = async (path: string) => (await fetch(gate.admin + path)).status;
   const log = () => join(gate.data, 'coursegate.db-wal');
 
-  it('becomes read-only until a restart after one failed sync, and logs why', {
-    timeout: 60_000,
-  }, async () => {
+  it('becomes read-only until a restart after one failed sync, and logs why', async () => {
     const { form } = await approved(app);
     await injecting(
       gate.pid(),
@@ -60,9 +58,7 @@ describe.skipIf(!stracePresent())('a gate on a failing disk', () => {
     expect(await token(app, refreshForm(app, held.refresh_token))).toMatchObject({ status: 200 });
   });
 
-  it('returns 503 while writes fail, loses nothing, and works again without a restart', {
-    timeout: 60_000,
-  }, async () => {
+  it('returns 503 while writes fail, loses nothing, and works again without a restart', async () => {
     const { form } = await approved(app);
     await injecting(
       gate.pid(),
@@ -82,9 +78,7 @@ describe.skipIf(!stracePresent())('a gate on a failing disk', () => {
     expect(await token(app, refreshForm(app, held.refresh_token))).toMatchObject({ status: 200 });
   });
 
-  it('responds late but correctly when the disk is slow, and keeps what it acknowledged after a kill', {
-    timeout: 60_000,
-  }, async () => {
+  it('responds late but correctly when the disk is slow, and keeps what it acknowledged after a kill', async () => {
     const { form } = await approved(app);
     const [redeemed, refreshed] = await injecting(
       gate.pid(),
@@ -98,9 +92,7 @@ describe.skipIf(!stracePresent())('a gate on a failing disk', () => {
     for (const { body } of [redeemed, refreshed]) expect(await statusOf(gate.origin, body.access_token)).toBe(200);
   });
 
-  it('responds to other requests while the disk is slow, and stores many refreshes with a few syncs', {
-    timeout: 120_000,
-  }, async () => {
+  it('responds to other requests while the disk is slow, and stores many refreshes with a few syncs', async () => {
     const connections: Tokens[] = [];
     while (connections.length < 20) connections.push((await connect(app)) as unknown as Tokens);
     await injecting(
@@ -129,7 +121,7 @@ describe.skipIf(!stracePresent())('a gate on a failing disk', () => {
     );
   });
 
-  it('repeats a response only when it is stored', { timeout: 60_000 }, async () => {
+  it('repeats a response only when it is stored', async () => {
     await injecting(
       gate.pid(),
       'fdatasync:delay_enter=3000000',

@@ -78,7 +78,7 @@ describe.skipIf(!redisPresent())('a failover by Redis Sentinel under load', () =
     const { nodes, masterName } = sentinels;
     const addresses = nodes.map(({ host, port }) => `${host}:${port}`);
     world = await startWorld(shared({ sentinels: addresses, masterName, minReplicas: 1 }));
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await sentinels.close();

@@ -47,7 +47,7 @@ beforeAll(async () => {
   // Memory that the gate allocates once, for its first large bodies, does not count.
   await upload(WARM, `Content-Length: ${WARM}`);
   await upload(WARM, 'Transfer-Encoding: chunked');
-}, 120_000);
+});
 afterAll(async () => {
   await gate.close();
   server.closeAllConnections();

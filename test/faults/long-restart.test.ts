@@ -102,7 +102,7 @@ describe.concurrent.each([
       stand = await open({});
       await stand.gate.start();
       app = await registerApp(stand.gate.origin);
-    }, 120_000);
+    });
     afterAll(() => stand.close());
 
     const killed = async (forMilliseconds: number) => {
@@ -152,9 +152,7 @@ describe.concurrent.each([
     let stand: Stand;
     afterEach(() => stand.close());
 
-    it('ends the connection for an old token whose window was over before the crash', {
-      timeout: 120_000,
-    }, async () => {
+    it('ends the connection for an old token whose window was over before the crash', async () => {
       stand = await open({ COURSEGATE__TOKENS__REPLAY_WINDOW: '1s' });
       await stand.gate.start();
       const app = await registerApp(stand.gate.origin);
@@ -197,7 +195,7 @@ describe.skipIf(!redisPresent()).concurrent('two gates on one Redis, one of them
     gates = [first, second];
     for (const gate of gates) await gate.start();
     app = await registerApp(first.origin);
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const gate of gates) await gate.close();
     await school.close();
@@ -206,9 +204,7 @@ describe.skipIf(!redisPresent()).concurrent('two gates on one Redis, one of them
     clock.remove();
   });
 
-  it('repeat a lost response at the other gate, and end a connection whose window was over', {
-    timeout: 120_000,
-  }, async () => {
+  it('repeat a lost response at the other gate, and end a connection whose window was over', async () => {
     const [first, second] = gates as [GateProcess, GateProcess];
     const [lost, old] = [(await connect(app)) as unknown as Tokens, (await connect(app)) as unknown as Tokens];
     const before = await watchedIn(admin);

@@ -229,7 +229,7 @@ const serve = async (school: School, origin: string, environment: Record<string,
   return gate;
 };
 
-describe('the output and the stored data of a whole life cycle', { timeout: 120_000 }, () => {
+describe('the output and the stored data of a whole life cycle', () => {
   const secretsOf = () => {
     const secrets = new Secrets();
     secrets.add('key material', SECRET);

@@ -396,7 +396,7 @@ describe('the audit log', () => {
     }
     ownLines = linesOf('own-sign-in');
     lines = [...linesOf('story'), ...ownLines, ...linesOf('school')];
-  }, 180_000);
+  });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each(Object.entries(EVENTS))('logs %s with exactly these fields', (action, fields) => {

@@ -267,7 +267,7 @@ describe('the audit log', () => {
 });
 
 describe('the audit log of a gate that is killed right after it responded', () => {
-  it('contains the event that it responded to', { timeout: 120_000 }, async () => {
+  it('contains the event that it responded to', async () => {
     const gate = await gateProcess({
       environment: {
         COURSEGATE__LOG__LEVEL: 'info',

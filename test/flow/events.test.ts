@@ -297,7 +297,7 @@ describe('the backend', () => {
       const found = (await answer.json()) as { pending: { grant: number }; events: { attempts: number }[] };
       if (!found.events.some(({ attempts }) => attempts > 0)) throw new Error(JSON.stringify(found));
       return found;
-    }, 20_000);
+    }, 30_000);
     expect(state).toMatchObject({ upstream: 'hooks', path: '/coursegate/events' });
     expect(JSON.stringify(state)).not.toContain('m-1001');
     const metric = async (line: RegExp) => line.test(await (await fetch(`${world.admin}/metrics`)).text());
@@ -306,7 +306,7 @@ describe('the backend', () => {
     expect(await metric(/^coursegate_events_delivered_total\{type="grant.created"\} [1-9]/m)).toBe(true);
     await vi.waitFor(async () => {
       if (!(await metric(/^coursegate_events_pending\{class="grant"\} [1-9]/m))) throw new Error('nothing waits');
-    }, 20_000);
+    }, 30_000);
     receiver.answers(undefined);
     expect((await fetch(`${world.admin}/events/retry`, { method: 'POST' })).status).toBe(401);
     const retried = await command(world.admin, '/events/retry');

@@ -6,7 +6,7 @@ import { startWorld, type World } from '../support/world.ts';
 /** More clock reads than a token request ever makes. */
 const MANY = 40;
 
-describe('a credential that expires while it is exchanged', { timeout: 120_000 }, () => {
+describe('a credential that expires while it is exchanged', () => {
   let world: World;
   let app: App;
   /** The clock read at which the time jumps ahead by 130 seconds. */

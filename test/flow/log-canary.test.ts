@@ -13,9 +13,7 @@ import { approve, SAM } from '../support/member.ts';
  */
 const canary = (name: string) => `canary-${name}-${randomBytes(4).toString('hex').replaceAll(/\d/g, 'g')}`;
 
-it('the debug log of a whole flow has no secret on either stream', {
-  timeout: 180_000,
-}, async () => {
+it('the debug log of a whole flow has no secret on either stream', async () => {
   const gate = await gateProcess({
     environment: {
       COURSEGATE__LOG__LEVEL: 'debug',

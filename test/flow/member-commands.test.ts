@@ -164,7 +164,7 @@ describe('the members and clients commands', () => {
     expect(await member(encoded)).toMatchObject({ id, state: 'active' });
   });
 
-  it('end every token that is being issued while a revocation is processed', { timeout: 60_000 }, async () => {
+  it('end every token that is being issued while a revocation is processed', async () => {
     for (let round = 0; round < 4; round += 1) {
       const issued: Tokens[] = [];
       let acknowledged = false;
@@ -266,7 +266,7 @@ describe('the members and clients commands', () => {
 });
 
 describe.skipIf(!redisPresent())('commands to a gate with replicas on Redis', () => {
-  it('take effect at every replica', { timeout: 60_000 }, async () => {
+  it('take effect at every replica', async () => {
     const redis: RedisServer = await startRedis();
     const shared = {
       profile: 'A',

@@ -148,7 +148,7 @@ describe('a stream that is open when its grant ends', () => {
 });
 
 describe.skipIf(!redisPresent())('a stream at another replica', () => {
-  it('is closed too', { timeout: 90_000 }, async () => {
+  it('is closed too', async () => {
     const redis: RedisServer = await startRedis();
     const upstream = await startStreams();
     const shared = {

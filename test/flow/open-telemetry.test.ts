@@ -161,7 +161,7 @@ describe.skipIf(!openTelemetryPresent())('a gate with OpenTelemetry loaded throu
       }),
   );
 
-  it('sends the trace to the upstream even if undici is not instrumented', { timeout: 180_000 }, () =>
+  it('sends the trace to the upstream even if undici is not instrumented', () =>
     run(
       async ({ gate, collector, upstream }) => {
         await (await fetch(`${gate.origin}/api/v1/courses/42`, { headers: { traceparent: PARENT } })).text();
@@ -170,6 +170,5 @@ describe.skipIf(!openTelemetryPresent())('a gate with OpenTelemetry loaded throu
         expect(upstream.last().values('traceparent')).toEqual([`00-${TRACE}-${server()?.spanId}-01`]);
       },
       { OTEL_NODE_ENABLED_INSTRUMENTATIONS: 'http' },
-    ),
-  );
+    ));
 });

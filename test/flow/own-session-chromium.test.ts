@@ -6,7 +6,7 @@ import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { type CookieSchool, connectWith, startCookieSchool } from '../support/cookie-school.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-const LONGEST = 120_000;
+const LONGEST = 240_000;
 
 describe.skipIf(!browserPresent())('an app that uses the member’s own session, in a browser', () => {
   let school: CookieSchool;

@@ -12,7 +12,7 @@ import { rawExchange } from '../support/raw-socket.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { freePort } from '../support/world.ts';
 
-const LONGEST = 120_000;
+const LONGEST = 240_000;
 /** The password is `ann’s`. */
 const MEMBERS = `members:
   - { id: ann, login: ann, password: "$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG" }

@@ -13,7 +13,7 @@ import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-const LONGEST = 120_000;
+const LONGEST = 240_000;
 const REDIRECT_URI = 'http://127.0.0.1:9/callback';
 /** The password is `correct horse`. */
 const BCRYPT = '$2y$05$bQZ1cLGoAbtkELjb5m3j/uyaeC4dQY6OxKrYVMv6K82UQ6Ej4ptV6';

@@ -175,7 +175,7 @@ describe('pages.origin', () => {
 });
 
 describe.skipIf(!browserPresent())('the gate with https', () => {
-  it('names its session cookie so that no subdomain can set it', { timeout: 120_000 }, async () => {
+  it('names its session cookie so that no subdomain can set it', async () => {
     const school = await startCookieSchool();
     const authority = createAuthority();
     const { cert, key } = authority.issue('school.localhost');

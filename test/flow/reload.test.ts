@@ -133,7 +133,7 @@ describe('a reload', () => {
     await Promise.all(asking);
     expect(answers.length).toBeGreaterThan(20);
     expect(new Set(answers)).toEqual(new Set(['200 one /of-one/x', '200 two /of-two/x']));
-  }, 180_000);
+  });
 
   it('finishes requests in progress as they began, then releases what is no longer configured', async () => {
     const third = await startNamed('three');

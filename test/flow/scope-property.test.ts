@@ -81,5 +81,5 @@ describe('any scope parameter', () => {
       }),
       { numRuns: 25 },
     );
-  }, 60_000);
+  });
 });

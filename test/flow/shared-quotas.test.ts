@@ -79,9 +79,7 @@ describe('quotas that all clients share', () => {
     return counts;
   };
 
-  it('let 300 clients with separate apps sign in while one address requests new metadata documents', {
-    timeout: 120_000,
-  }, async () => {
+  it('let 300 clients with separate apps sign in while one address requests new metadata documents', async () => {
     const statuses: number[] = [];
     const counts = await whileHammering(
       (at) => authorize('203.0.113.66', `https://evil${at}.two.example/${at}.json`),
@@ -114,7 +112,7 @@ describe('quotas that all clients share', () => {
     expect(host.requests.filter(({ url }) => url === known)).toHaveLength(1);
   });
 
-  it('let 300 clients register while one address registers without a pause', { timeout: 120_000 }, async () => {
+  it('let 300 clients register while one address registers without a pause', async () => {
     await world.restart({
       listen: { trustedProxies: ['loopback'] },
       clients: { registration: { perAddressPerMinute: 50, perDay: 1000 } },

@@ -173,7 +173,7 @@ describe.skipIf(!enginePresent())('the image', () => {
       });
       await gate.line(/^coursegate ready /);
       console.log(`image: ready after ${Math.round(performance.now() - started)} ms`);
-    }, 120_000);
+    });
     afterAll(async () => {
       gate?.signal('SIGKILL');
       await gate?.exited;

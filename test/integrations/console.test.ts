@@ -7,7 +7,7 @@ import { freePort } from '../support/world.ts';
 import { applicationFile, type Backend, frameworkPresent, OLU, SAM, startBackend } from './contract/backend.ts';
 import { DJANGO, DJANGO_STUDENTS, LARAVEL, RAILS } from './contract/frameworks.ts';
 
-const LONGEST = 120_000;
+const LONGEST = 240_000;
 
 /** Each with a setting without which the drop-in cannot work. Rails reads its settings where the site starts. */
 const SITES = [

@@ -19,7 +19,7 @@ const EXAMPLES = [
 ] as const;
 const MEMBER_KEY = 'm'.repeat(32);
 const SECRET = 'between gate and school, 32 or more';
-const LONGEST = 120_000;
+const LONGEST = 240_000;
 /** The tests of one site follow one another, while those of the other run. */
 const IN_TURN = { concurrent: false, timeout: LONGEST };
 

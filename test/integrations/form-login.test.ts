@@ -4,7 +4,7 @@ import { freePort } from '../support/world.ts';
 import { type Backend, frameworkPresent, OLU, SAM, startBackend } from './contract/backend.ts';
 import { DJANGO, LARAVEL, RAILS } from './contract/frameworks.ts';
 
-const LONGEST = 120_000;
+const LONGEST = 240_000;
 
 /** As in docs/login/form.md, except for the paths of the test applications. */
 const SITES = [

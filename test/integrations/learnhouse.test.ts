@@ -16,7 +16,7 @@ import {
   type School,
 } from './learnhouse-site.ts';
 
-const LONGEST = 120_000;
+const LONGEST = 240_000;
 const TITLES = ['Bäume & „Blumen“ – O’Neill', 'Knots &amp; ropes', 'Árvores'];
 const QUERY = `{ viewer { id email name enrolledCourses(first: 10) { totalCount nodes {
   slug title expireDate hasLifetimeAccess progressPercent lastWatchedLecture { lectureId positionSeconds } } } } }`;

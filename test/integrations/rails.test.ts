@@ -14,7 +14,7 @@ describe.skipIf(!frameworkPresent(RAILS))('Devise', () => {
   beforeAll(async () => {
     gate = await startKeys(SAM.id);
     backend = await startBackend(RAILS, gate);
-  }, 120_000);
+  });
   afterAll(async () => {
     await backend?.close();
     await gate?.close();

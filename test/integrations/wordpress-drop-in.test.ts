@@ -46,7 +46,7 @@ describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
       // The first is loaded before the drop-in.
       plugins: { 'a-setting.php': SETTING_BY_HEADER, 'school.php': OF_THE_SCHOOL },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     const complaints = site?.complaints();
     await site?.close();

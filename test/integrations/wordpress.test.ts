@@ -15,7 +15,7 @@ import { ADMIN, OLU, SAM, startWordpress, type WordpressSite, wordpressPresent }
 
 const CONFIG = fileURLToPath(new URL('../../integrations/wordpress/coursegate.yaml', import.meta.url));
 const CALLBACK = 'https://assistant.example/callback';
-const LONGEST = 120_000;
+const LONGEST = 240_000;
 /** The tests of one site follow one another, while those of the other run. */
 const IN_TURN = { concurrent: false, timeout: LONGEST };
 

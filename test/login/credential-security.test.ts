@@ -70,7 +70,7 @@ describe('guessing a password', () => {
     expect(await times(1, spelled, 'wrong', '203.0.113.4')).toEqual([429]);
   });
 
-  it('of many accounts is stopped after a hundred attempts', { timeout: 120_000 }, async () => {
+  it('of many accounts is stopped after a hundred attempts', async () => {
     const { browser, page } = await gate.open();
     const attempt = (username: string, password: string) =>
       post(browser, page, { username, password }, from('203.0.113.5'));
@@ -191,7 +191,7 @@ describe('a sign-in form', () => {
 });
 
 describe.skipIf(!redisPresent())('the attempts at two replicas', () => {
-  it('are counted together, also over a restart', { timeout: 120_000 }, async () => {
+  it('are counted together, also over a restart', async () => {
     const redis = await startRedis();
     const shared = {
       environment: { REDIS_URL: redis.url, COURSEGATE_SECRET: 'k'.repeat(32) },
@@ -228,7 +228,6 @@ describe.skipIf(!redisPresent())('the attempts at two replicas', () => {
 
   it.each(['kill', 'hang'] as const)(
     'are counted separately while Redis is unavailable (%s), with the same limit',
-    { timeout: 120_000 },
     async (end) => {
       const redis = await startRedis();
       const one = await startSignIn(login, {

@@ -327,7 +327,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, slow, writing,
     // On a busy machine, one second may be too short for the other members too, hence the retries.
     const text = async () => (await signIn('django@school.test')).page.text;
     await expect.poll(text, { timeout: 60_000, interval: 500 }).toContain('id="consent"');
-  }, 120_000);
+  });
 
   it('that dies during a query fails the sign-in at once', async () => {
     await world.restart(settings({ query: `${QUERY} and ${slowFor(slow)}`, timeout: '30s' }));

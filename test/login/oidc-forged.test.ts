@@ -482,7 +482,7 @@ describe('a failing provider', () => {
       'invalid_client',
       (response) => response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}'),
     ],
-  ])('that responds with %s signs no one in, at any step', async (what, answer) => {
+  ])('that responds with %s signs no one in, at any step', { retry: 2 }, async (what, answer) => {
     // Some never finish, and each of the three steps waits for them.
     const restart = () => world.restart(settings({}, ['nothing', 'half a response'].includes(what) ? '800ms' : '2s'));
     await restart();

@@ -124,7 +124,7 @@ describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', 
     expect(count.pages).toBe(2);
   });
 
-  it('names the app that waits, and leads back to it without a sign-in', { timeout: 60_000 }, async () => {
+  it('names the app that waits, and leads back to it without a sign-in', async () => {
     const context = await browser.newContext({ viewport: { width: 390, height: 664 } });
     try {
       const page = await context.newPage();

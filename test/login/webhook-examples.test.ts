@@ -13,7 +13,7 @@ import { WEBHOOK_SECRET } from './support/webhook-backend.ts';
 
 const PAGE = readFileSync(new URL('../../docs/login/webhook.md', import.meta.url), 'utf8');
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3';
-const LONGEST = 120_000;
+const LONGEST = 240_000;
 
 /** The hash of `ann’s`. */
 const ANN = '$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG';

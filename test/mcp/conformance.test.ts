@@ -13,7 +13,7 @@ import {
 import { ask, post, tokenOf, toolNames } from './support/mcp.ts';
 
 /** Some scenarios wait only half a second, which a busy machine can miss. A real failure happens on every run. */
-const ONE_RUN = { timeout: 120_000, retry: 2 };
+const ONE_RUN = { timeout: 240_000, retry: 2 };
 
 /**
  * Compares the failures with the expected ones, both from the suite's result and from its output files: exactly those.

@@ -348,7 +348,7 @@ describe.skipIf(!redisPresent())('a call with an idempotency key, at two gates o
     await Promise.all(gates.map((one) => one.start()));
     balancer.serve(gates);
     await Promise.all([balancer.seen(0, true), balancer.seen(1, true)]);
-  }, 90_000);
+  });
   afterAll(async () => {
     await Promise.all((gates ?? []).map((gate) => gate.close()));
     await upstream?.close();

@@ -3,7 +3,7 @@ import { startWorld, type World } from '../support/world.ts';
 import { createInspector, type Inspector } from './support/inspector.ts';
 
 /** Each run is a separate program that takes long to load. */
-const PROGRAM = { timeout: 120_000 };
+const PROGRAM = { timeout: 240_000 };
 
 describe('the MCP Inspector on the command line', PROGRAM, () => {
   let world: World;

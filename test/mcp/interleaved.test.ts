@@ -94,7 +94,7 @@ describe.skipIf(!redisPresent())('clients of two gates on one Redis that all use
         sets.map(({ access_token }) => access_token),
       );
     }
-  }, 90_000);
+  });
   afterAll(async () => {
     await Promise.all((gates ?? []).map((gate) => gate.close()));
     await echo?.close();

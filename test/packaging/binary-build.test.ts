@@ -10,7 +10,7 @@ import { builderPresent, builtArtefacts } from './support/artefacts.ts';
 const WRITABLE_CODE = 3;
 const INTERPRETER = 3;
 
-describe.skipIf(!builderPresent())('building the single binaries', { timeout: 120_000 }, () => {
+describe.skipIf(!builderPresent())('building the single binaries', () => {
   let artefacts: Awaited<ReturnType<typeof builtArtefacts>>;
   beforeAll(async () => {
     artefacts = await builtArtefacts();

@@ -18,7 +18,7 @@ import { type SchoolConfig, writeSchoolConfig } from './support/school-config.ts
 
 const BUILDING = 10 * 60_000;
 
-describe.skipIf(!builderPresent() || !mountsPermitted())('the single binary', { timeout: 120_000 }, () => {
+describe.skipIf(!builderPresent() || !mountsPermitted())('the single binary', () => {
   let artefacts: Awaited<ReturnType<typeof builtArtefacts>>;
   let school: RecordingUpstream;
   const roots: EmptyRoot[] = [];

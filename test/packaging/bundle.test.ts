@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'coursegate-bundle-'));
   bundle = join(folder, 'bundle');
   await buildBundle({ out: bundle });
-}, 120_000);
+});
 afterAll(async () => {
   for (const command of running) command.signal('SIGKILL');
   await Promise.all([...running].map(({ exited }) => exited));

@@ -32,7 +32,7 @@ const config = join(folder, 'coursegate.yaml');
 beforeAll(async () => {
   await buildBundle({ out: bundle });
   writeFileSync(config, CONFIG);
-}, 120_000);
+});
 beforeEach(() => rmSync(join(bundle, 'node_modules'), { recursive: true, force: true }));
 afterAll(() => rmSync(folder, { recursive: true }));
 

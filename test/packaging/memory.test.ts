@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== 'linux')('a gate from the bundle, as it lim
       }),
     );
     await gate.line(/^coursegate ready/);
-  }, 120_000);
+  });
   afterAll(async () => {
     await crowd.end();
     gate?.signal('SIGKILL');

@@ -69,9 +69,7 @@ describe('B137: a request made to be slow to parse', () => {
   });
 });
 
-it('B136: repeated bursts of 200 requests with 16 KiB of header fields do not fill memory', {
-  timeout: 60_000,
-}, async () => {
+it('B136: repeated bursts of 200 requests with 16 KiB of header fields do not fill memory', async () => {
   const bytes = (lane: string) =>
     `GET ${lane}/x HTTP/1.1\r\nHost: ${gate.host}\r\nX-A: ${'a'.repeat(15_000)}\r\nConnection: close\r\n\r\n`;
   const round = async () => {

@@ -34,43 +34,39 @@ const PHASES = [
 ] as const;
 
 describe.each(['/public', '/pages'])('B105: on the lane %s', (lane) => {
-  it.each(PHASES)(
-    '1,000 clients that reset %s leave nothing open',
-    { timeout: 60_000 },
-    async (_when, bytes, answer) => {
-      behave = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
-      await fetch(`${gate.origin}${lane}/warm`);
-      const before = descriptors();
-      let reached = () => {};
-      behave = (socket) => {
-        open += 1;
-        socket.once('close', () => {
-          open -= 1;
-        });
-        if (answer !== undefined && answer !== '') socket.write(answer);
-        reached();
-      };
-      for (let n = 0; n < 20; n += 1) {
-        let arrivals = 0;
-        const all = new Promise<void>((resolve) => {
-          reached = () => {
-            arrivals += 1;
-            if (arrivals === 50) resolve();
-          };
-        });
-        const clients = await Promise.all(Array.from({ length: 50 }, () => gate.socket()));
-        for (const client of clients) client.write(bytes(lane));
-        if (answer === '') await all;
-        else if (answer !== undefined) await Promise.all(clients.map((client) => client.until(/hello/)));
-        for (const client of clients) client.socket.resetAndDestroy();
-      }
-      await expect.poll(() => open, { timeout: 10_000, message: 'at the upstream' }).toBe(0);
-      await expect.poll(() => descriptors() - before, { message: 'descriptors' }).toBeLessThan(5);
-      behave = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
-      expect((await fetch(`${gate.origin}${lane}/next`)).status).toBe(200);
-      const inFlight = async () => (await (await fetch(`${gate.admin}/metrics`)).text()).match(/in_flight (\d+)/)?.[1];
-      await expect.poll(inFlight, { message: 'in flight' }).toBe('0');
-      expect(gate.log()).not.toMatch(/uncaught failure|"internal"/);
-    },
-  );
+  it.each(PHASES)('1,000 clients that reset %s leave nothing open', async (_when, bytes, answer) => {
+    behave = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+    await fetch(`${gate.origin}${lane}/warm`);
+    const before = descriptors();
+    let reached = () => {};
+    behave = (socket) => {
+      open += 1;
+      socket.once('close', () => {
+        open -= 1;
+      });
+      if (answer !== undefined && answer !== '') socket.write(answer);
+      reached();
+    };
+    for (let n = 0; n < 20; n += 1) {
+      let arrivals = 0;
+      const all = new Promise<void>((resolve) => {
+        reached = () => {
+          arrivals += 1;
+          if (arrivals === 50) resolve();
+        };
+      });
+      const clients = await Promise.all(Array.from({ length: 50 }, () => gate.socket()));
+      for (const client of clients) client.write(bytes(lane));
+      if (answer === '') await all;
+      else if (answer !== undefined) await Promise.all(clients.map((client) => client.until(/hello/)));
+      for (const client of clients) client.socket.resetAndDestroy();
+    }
+    await expect.poll(() => open, { timeout: 10_000, message: 'at the upstream' }).toBe(0);
+    await expect.poll(() => descriptors() - before, { message: 'descriptors' }).toBeLessThan(5);
+    behave = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+    expect((await fetch(`${gate.origin}${lane}/next`)).status).toBe(200);
+    const inFlight = async () => (await (await fetch(`${gate.admin}/metrics`)).text()).match(/in_flight (\d+)/)?.[1];
+    await expect.poll(inFlight, { message: 'in flight' }).toBe('0');
+    expect(gate.log()).not.toMatch(/uncaught failure|"internal"/);
+  });
 });

@@ -10,7 +10,7 @@ const echo = new WebSocketServer({ noServer: true });
 
 beforeAll(async () => {
   upstream = await startRecordingUpstream();
-  gate = await startGate(upstream.url, { timeout: 0.5 });
+  gate = await startGate(upstream.url);
 });
 beforeEach(() => {
   upstream.onUpgrade((request, socket, head) => {

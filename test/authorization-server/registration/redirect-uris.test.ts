@@ -184,7 +184,7 @@ describe('redirect URIs', () => {
         'cursor: app.example',
       ]),
     );
-  }, 120_000);
+  });
 });
 
 describe('redirect URIs when the operator allows too much', () => {

@@ -42,45 +42,41 @@ describe('the page at the end of `coursegate connect`', () => {
     }
   });
 
-  it.skipIf(!browserPresent())(
-    'is readable in Chromium on every screen, whatever happened',
-    { timeout: 120_000 },
-    async () => {
-      const { look, findings, count } = closeLook('connect');
-      const browser = await launchChromium();
-      const server = await listenForCallback(SITE);
-      try {
-        const context = await browser.newContext();
-        const complaints = complaintsOf(context);
-        const page = await context.newPage();
-        const show = async (url: string, heading: string, title?: string) => {
-          await page.goto(url);
-          await page.locator('main#connect').waitFor();
-          expect(await page.locator('h1').innerText()).toBe(heading);
-          const text = await page.locator('body').innerText();
-          expect(text).toContain(SITE);
-          expect(text).not.toContain(CANARY);
-          expect(await page.evaluate('getComputedStyle(document.querySelector("main")).maxWidth')).toBe('544px');
-          if (title !== undefined) await look(page, title);
-        };
-        const back = (parameters: Record<string, string>) =>
-          `${server.redirectUri}?${new URLSearchParams({ error_description: CANARY, ...parameters })}`;
-        const { signal } = new AbortController();
-        void server.receive({ state: 'mine', url: 'https://school.example/' }, signal);
-        await show(server.redirectUri.replace('/callback', '/elsewhere'), 'There is nothing at this address');
-        await show(back({ code: CANARY, state: CANARY }), 'This is not the expected response', 'stranger');
-        await show(back({ error: 'access_denied', state: 'mine' }), 'Nothing was connected', 'denied');
-        void server.receive({ state: 'mine', url: 'https://school.example/' }, signal);
-        await show(back({ error: 'server_error', state: 'mine' }), 'Nothing was connected');
-        void server.receive({ state: 'mine', url: 'https://school.example/' }, signal);
-        await show(back({ code: CANARY, state: 'mine' }), 'You can close this window', 'received');
-        expect(complaints).toEqual([]);
-      } finally {
-        await browser.close();
-        await server.close();
-      }
-      expect(findings).toEqual([]);
-      expect(count.pages).toBe(3);
-    },
-  );
+  it.skipIf(!browserPresent())('is readable in Chromium on every screen, whatever happened', async () => {
+    const { look, findings, count } = closeLook('connect');
+    const browser = await launchChromium();
+    const server = await listenForCallback(SITE);
+    try {
+      const context = await browser.newContext();
+      const complaints = complaintsOf(context);
+      const page = await context.newPage();
+      const show = async (url: string, heading: string, title?: string) => {
+        await page.goto(url);
+        await page.locator('main#connect').waitFor();
+        expect(await page.locator('h1').innerText()).toBe(heading);
+        const text = await page.locator('body').innerText();
+        expect(text).toContain(SITE);
+        expect(text).not.toContain(CANARY);
+        expect(await page.evaluate('getComputedStyle(document.querySelector("main")).maxWidth')).toBe('544px');
+        if (title !== undefined) await look(page, title);
+      };
+      const back = (parameters: Record<string, string>) =>
+        `${server.redirectUri}?${new URLSearchParams({ error_description: CANARY, ...parameters })}`;
+      const { signal } = new AbortController();
+      void server.receive({ state: 'mine', url: 'https://school.example/' }, signal);
+      await show(server.redirectUri.replace('/callback', '/elsewhere'), 'There is nothing at this address');
+      await show(back({ code: CANARY, state: CANARY }), 'This is not the expected response', 'stranger');
+      await show(back({ error: 'access_denied', state: 'mine' }), 'Nothing was connected', 'denied');
+      void server.receive({ state: 'mine', url: 'https://school.example/' }, signal);
+      await show(back({ error: 'server_error', state: 'mine' }), 'Nothing was connected');
+      void server.receive({ state: 'mine', url: 'https://school.example/' }, signal);
+      await show(back({ code: CANARY, state: 'mine' }), 'You can close this window', 'received');
+      expect(complaints).toEqual([]);
+    } finally {
+      await browser.close();
+      await server.close();
+    }
+    expect(findings).toEqual([]);
+    expect(count.pages).toBe(3);
+  });
 });

@@ -23,7 +23,7 @@ describe.runIf(browserPresent())(`with ${GRANTS.toLocaleString('en')} grants, in
     world = await startConsoleWorld();
     await world.whileStopped(() => seedFast(world.data, SEED));
     page = await browseConsole(browser, world);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await world.close();
@@ -56,7 +56,7 @@ describe.runIf(browserPresent())(`with ${GRANTS.toLocaleString('en')} grants, in
     await context.close();
     expect(findings).toEqual([]);
     expect(complaints).toEqual([]);
-  }, 180_000);
+  });
 
   it('a row of a list is one line on a desktop, and two on a phone', async () => {
     const highest =

@@ -73,7 +73,7 @@ describe.runIf(browserPresent())('the first page of a gate whose upstreams are d
     site.target = world.school.urls.school;
     await live();
     browser = await launchChromium();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await world?.close();

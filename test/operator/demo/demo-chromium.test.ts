@@ -9,7 +9,7 @@ import { browserPresent, launchChromium } from '../../support/chromium.ts';
 import { SAM } from '../../support/member.ts';
 import { freePort } from '../../support/world.ts';
 
-const LONGEST = { timeout: 120_000 };
+const LONGEST = { timeout: 240_000 };
 
 describe.skipIf(!browserPresent())('the demo in Chromium', () => {
   const data = mkdtempSync(join(tmpdir(), 'coursegate-demo-'));

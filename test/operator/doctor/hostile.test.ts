@@ -51,7 +51,7 @@ const metadata = (origin: string, more: object = {}) =>
   });
 
 describe('a hostile server', () => {
-  it('with endless bodies is read up to a limit', { timeout: 60_000 }, async () => {
+  it('with endless bodies is read up to a limit', async () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024, 'a');
     const origin = await serve((_request, response) => {
@@ -71,7 +71,7 @@ describe('a hostile server', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000);
   });
 
-  it('that sends slowly is abandoned after the timeout of a request', { timeout: 60_000 }, async () => {
+  it('that sends slowly is abandoned after the timeout of a request', async () => {
     const origin = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const drip = setInterval(() => response.write(' '), 20);
@@ -82,8 +82,10 @@ describe('a hostile server', () => {
     expect(exitCode(report)).toBe(2);
   });
 
+  // A request has 200 ms: a machine that stalls for longer spoils an attempt.
   it('that answers only some requests is reported once, and the rest is skipped or reported', {
-    timeout: 60_000,
+    timeout: 180_000,
+    retry: 2,
   }, async () => {
     const origin = await serve((request, response) => {
       if (request.method === 'GET' && request.url === '/mcp') response.end('hello');
@@ -96,7 +98,7 @@ describe('a hostile server', () => {
     expect(failures[1]?.seen).toContain('no complete response within 0.2 seconds');
   });
 
-  it('cannot hold the doctor longer than the overall timeout', { timeout: 60_000 }, async () => {
+  it('cannot hold the doctor longer than the overall timeout', async () => {
     const origin = await serve((request, response) => {
       if (request.method === 'GET' && request.url === '/mcp') response.end('hello');
     });
@@ -109,7 +111,7 @@ describe('a hostile server', () => {
     expect(toText(report, { width: 80, colour: false })).toContain('The time was over');
   });
 
-  it('with redirect loops gets no second request', { timeout: 60_000 }, async () => {
+  it('with redirect loops gets no second request', async () => {
     const counts = new Map<string, number>();
     const origin = await serve((request, response) => {
       counts.set(request.url ?? '', (counts.get(request.url ?? '') ?? 0) + 1);
@@ -125,13 +127,13 @@ describe('a hostile server', () => {
     ['half a header', 'HTTP/1.1 200 OK\r\nContent-Le'],
     ['an endless header', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`],
     ['nothing', ''],
-  ])('that answers %s is reported as unreachable, with the reason', { timeout: 60_000 }, async (_name, bytes) => {
+  ])('that answers %s is reported as unreachable, with the reason', async (_name, bytes) => {
     const report = await doctor({ url: await serveBytes(bytes) });
     expect(report.unreachable).toMatch(/not HTTP|closed|too long|hang up/);
     expect(exitCode(report)).toBe(2);
   });
 
-  it('cannot send control characters to the terminal or hide them in the JSON', { timeout: 60_000 }, async () => {
+  it('cannot send control characters to the terminal or hide them in the JSON', async () => {
     const evil = '\u001b[2J\u0007\u202e\u009bevil';
     const origin = await serve((request, response) => {
       const home = `http://${request.headers.host}`;
@@ -156,7 +158,7 @@ describe('a hostile server', () => {
     expect(JSON.stringify(toJson(report))).not.toMatch(/(?<!\\)\\u00|\u202e|\u009b/);
   });
 
-  it('cannot make the doctor contact other hosts', { timeout: 60_000 }, async () => {
+  it('cannot make the doctor contact other hosts', async () => {
     let elsewhere = 0;
     const other = await serve((_request, response) => {
       elsewhere += 1;
@@ -190,7 +192,7 @@ describe('a hostile server', () => {
     });
   });
 
-  it('that sends Retry-After is retried once', { timeout: 60_000 }, async () => {
+  it('that sends Retry-After is retried once', async () => {
     let asked = 0;
     const origin = await serve((request, response) => {
       if (request.url === '/') return void response.end('hello');
@@ -228,7 +230,7 @@ describe('a hostile server', () => {
     ]);
   });
 
-  it('with an excessive Retry-After is not retried', { timeout: 60_000 }, async () => {
+  it('with an excessive Retry-After is not retried', async () => {
     let asked = 0;
     const origin = await serve((request, response) => {
       if (request.url === '/') return void response.end('hello');

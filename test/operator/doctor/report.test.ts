@@ -112,7 +112,7 @@ https://school.example/mcp: 1 failure, 1 warning, 2 passed, 3 skipped (1.5 s)
 });
 
 describe('coursegate doctor', () => {
-  it('exits 0 for our own gate, and prints only JSON with --json', { timeout: 90_000 }, async () => {
+  it('exits 0 for our own gate, and prints only JSON with --json', async () => {
     const world = await startWorld({ profile: 'A' });
     try {
       const command = runCommand(['doctor', `${world.origin}/mcp`, '--json', '--register']);
@@ -134,9 +134,7 @@ describe('coursegate doctor', () => {
     }
   });
 
-  it('exits 2 for another kind of server or if nothing responds, and 64 for invalid arguments', {
-    timeout: 90_000,
-  }, async () => {
+  it('exits 2 for another kind of server or if nothing responds, and 64 for invalid arguments', async () => {
     const server = createServer((_request, response) => response.end('hello'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;

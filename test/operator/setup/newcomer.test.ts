@@ -44,7 +44,7 @@ function site(): Server {
   });
 }
 
-describe('a newcomer with a site of no known framework', { timeout: 120_000 }, () => {
+describe('a newcomer with a site of no known framework', () => {
   const dir = mkdtempSync(join(tmpdir(), 'coursegate-newcomer-'));
   const file = join(dir, 'coursegate.yaml');
   const school = site();
@@ -61,7 +61,7 @@ describe('a newcomer with a site of no known framework', { timeout: 120_000 }, (
     const where = ['--origin', origin, '--port', String(port), '--admin-port', String(admin), '--dir', dir];
     init = runCommand(['init', '--upstream', upstream, ...where, '--site']);
     await init.exited;
-  }, 60_000);
+  });
   afterAll(async () => {
     gate?.signal('SIGTERM');
     await gate?.exited;

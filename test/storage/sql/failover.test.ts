@@ -92,7 +92,7 @@ describe.each(PAIRS)('a gate on $name', ({ start }) => {
     expect([...statuses]).toEqual([[200, accessTokens.length]]);
     for (const { refresh_token } of last)
       expect(await settled(async () => (await token(app, refreshForm(app, refresh_token))).status)).toBe(200);
-  }, 180_000);
+  });
 });
 
 if (SERVERS.length === 0) it.skip('needs PostgreSQL or MariaDB');

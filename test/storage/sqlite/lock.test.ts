@@ -60,9 +60,7 @@ describe('a store that another gate has open', () => {
     await next.close();
   });
 
-  it('is refused in a second process with a message, and available at once after a kill', {
-    timeout: 60_000,
-  }, async () => {
+  it('is refused in a second process with a message, and available at once after a kill', async () => {
     const gate = await gateProcess();
     try {
       await gate.start();
