@@ -36,6 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'storage',
     'login',
     'upstream',
+    'roles',
     'events',
     'mcp/approvals.ts',
     'mcp/paths.ts',

@@ -7,6 +7,8 @@ import { createProvider } from '../../src/authorization-server/provider.ts';
 import { NO_OUTBOX } from '../../src/events/outbox.ts';
 import type { Introspect } from '../../src/oauth/introspection.ts';
 import { resourceIndicators } from '../../src/oauth/resource-indicator.ts';
+import { createRoleScopes } from '../../src/roles/role-scopes.ts';
+import { NO_ROLES } from '../../src/roles/roles.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { TEST_TOKENS } from '../../test/support/refresh-tokens.ts';
 
@@ -40,6 +42,8 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
     documents: undefined,
     registration: true,
     unusedLifetime: 86_400,
+    roleScopes: createRoleScopes({}, NO_ROLES.of),
+    forgetRoles() {},
     redirects: { schemes: [], allow: [], deny: [] },
     clock: Date.now,
     onRevoked() {},

@@ -30,6 +30,7 @@ import { refreshTokens } from './refresh-token.ts';
 import { clientRecords } from './registration/client-records.ts';
 import { errorRedirectRule } from './rules/error-redirect.ts';
 import { grantErrorRule } from './rules/grant-error.ts';
+import { lostScopeRule } from './rules/lost-scopes.ts';
 import { purposeOf } from './sign-in/purpose.ts';
 import { createStandings, type StandingsOptions } from './standing.ts';
 import { tokenTransaction } from './token-transaction.ts';
@@ -37,7 +38,7 @@ import { createUserinfo } from './userinfo.ts';
 
 export interface AuthorizationServerOptions
   extends ProviderSettings,
-    Pick<InteractionParts, 'connector' | 'pages' | 'scopes' | 'sessions' | 'timeZone'>,
+    Pick<InteractionParts, 'connector' | 'pages' | 'scopes' | 'sessions' | 'timeZone' | 'roleScopes'>,
     Pick<MountOptions, 'registration'>,
     Pick<ProviderEventsOptions, 'audit' | 'introspected'>,
     Pick<StandingsOptions, 'recheck' | 'log'> {
@@ -77,7 +78,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
   const members = storedMembers(store);
   const csrfKeys = deriveKeys(secrets, 'csrf');
   const suspensions = storedSuspensions(store, clock);
-  const grants = storedGrants(store, options.onRevoked, options.outbox);
+  const stored = storedGrants(store, options.onRevoked, options.outbox);
+  const grants: typeof stored = {
+    ...stored,
+    async revokeAll(of, ...how) {
+      const count = await stored.revokeAll(of, ...how);
+      if ('member' in of) options.forgetRoles(of.member);
+      return count;
+    },
+  };
   const standings = createStandings({ ...options, grants });
   const connector = standings.watched(options.connector);
   const tokens = refreshTokens(keyring.refreshTokenKey);
@@ -166,6 +175,7 @@ function startProvider(parts: ProviderParts, keyring: Keyring) {
   // The outermost first: each sees the answers as those after it have left them.
   errorRedirectRule(provider, parts);
   grantErrorRule(provider);
+  lostScopeRule(provider, parts.roleScopes);
   reportEvents(provider, parts);
   tokenTransaction(provider, parts, parts.uses);
   // Within the transaction, which keeps its answers for repeated requests.

@@ -1,6 +1,7 @@
 import type Provider from 'oidc-provider';
 import type { ScopeConfig } from '../config/schema.ts';
 import type { Scope } from '../oauth/scope.ts';
+import type { OfferedScopes } from '../roles/role-scopes.ts';
 import { documentHost } from './client-documents/client-proof.ts';
 import type { KnownApp } from './pages/app-row.ts';
 import { type AppProof, type AppView, type Destination, isSuspicious } from './pages/consent.ts';
@@ -58,6 +59,8 @@ interface Ticks {
   readonly held: ReadonlySet<string>;
   /** The form was submitted with nothing ticked. */
   readonly nothingTicked: boolean;
+  /** In how many courses the member has the role for a scope; no entry for one that is about the whole school. */
+  readonly courses: OfferedScopes['courses'];
 }
 
 /**
@@ -68,12 +71,14 @@ interface Ticks {
 export function permissionsOf(
   requested: Scope,
   catalogue: Readonly<Record<string, ScopeConfig>>,
-  { app, held, nothingTicked }: Ticks,
+  { app, held, nothingTicked, courses }: Ticks,
 ): Permissions {
   const asksForMore = isMore(requested, held);
   const all = [...requested].flatMap((token) => {
     const scope = catalogue[token];
-    return scope === undefined ? [] : [lineOf(token, scope, asksForMore && held.has(token))];
+    return scope === undefined
+      ? []
+      : [{ ...lineOf(token, scope, asksForMore && held.has(token)), courses: courses.get(token) }];
   });
   // On a device, any program could be asking in the name of the app that has it.
   const isHeld = ({ had, kind }: (typeof all)[number]) =>

@@ -4,6 +4,7 @@ import Provider, { type Account, type Configuration, type KoaContextWithOIDC } f
 import type { ClaimsConfig } from '../config/claims.ts';
 import { GatewayError } from '../errors.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
+import type { RoleScopes } from '../roles/role-scopes.ts';
 import { adapterFactory } from './adapter.ts';
 import { type Suspensions, storedClientBlocks } from './administration/suspensions.ts';
 import { claimsByScope } from './claims.ts';
@@ -53,6 +54,9 @@ export interface ProviderSettings extends ClientRecordsOptions {
     readonly replayWindow: number;
   };
   readonly redirects: RedirectPolicy;
+  readonly roleScopes: RoleScopes;
+  /** Asks for the roles of a member again at the next need. */
+  readonly forgetRoles: (sub: string) => void;
   /** Shows the error page for an authorization request that cannot be redirected. */
   readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
   readonly onServerError: (error: Error) => void;
@@ -198,13 +202,14 @@ function features(options: ProviderOptions): Configuration['features'] {
       indicators: options.indicators,
       required: options.resourceRequired,
       scopesOf: options.scopesOf,
+      roleScopes: options.roleScopes,
       accessTokenTtl: options.ttl.access,
     }),
   };
 }
 
 async function findAccount(
-  { members, suspensions, standings }: ProviderOptions,
+  { members, suspensions, standings, forgetRoles }: ProviderOptions,
   ctx: KoaContextWithOIDC,
   sub: string,
   exchanged: string | undefined,
@@ -212,6 +217,7 @@ async function findAccount(
   // Applies where a code or refresh token is exchanged. Whether a suspended member sees the consent page is decided in
   // the interaction.
   if (exchanged !== undefined && (await suspensions.since(sub)) !== undefined) return undefined;
+  if (exchanged === 'RefreshToken') forgetRoles(sub);
   if (exchanged === 'RefreshToken' && !(await standings.mayContinue(sub, ctx.oidc.client?.clientId))) return undefined;
   if ((await members.find(sub)) === undefined) return undefined;
   // Claims are served by our own userinfo endpoint. The ID token only says who the member is.

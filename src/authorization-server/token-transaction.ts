@@ -10,6 +10,7 @@ import { describeClient, eventClient } from './event-client.ts';
 import { revocations, toGrant } from './grants.ts';
 import type { InteractionParts } from './interactions/interaction-parts.ts';
 import { replacedIn } from './refresh-family.ts';
+import { leftOut } from './rules/lost-scopes.ts';
 import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 import { redeemed } from './unredeemed.ts';
 
@@ -100,7 +101,7 @@ export function tokenTransaction(
       else await store.commit([], 'vital');
     });
     const { oidc } = ctx as unknown as KoaContextWithOIDC;
-    const tell = (action: AuditAction, grantId: string | undefined, member: string | undefined) =>
+    const tell = (action: AuditAction, grantId: string | undefined, member: string | undefined, reason?: string) =>
       audit({
         action,
         clientId: oidc.client?.clientId,
@@ -108,6 +109,7 @@ export function tokenTransaction(
         clientHost: clientHost(oidc.client?.redirectUris?.[0]),
         grantId,
         member,
+        reason,
         ...(action === 'token_revoked' ? { by: 'app' } : {}),
       });
 
@@ -138,7 +140,7 @@ export function tokenTransaction(
     }
     // A refresh keeps a connection alive, a code starts one.
     if (await unit.commit(grantType === 'refresh_token' ? 'vital' : 'ordinary')) {
-      tell(of.done, grantId, accountId);
+      tell(of.done, grantId, accountId, leftOut(oidc) ? 'role' : undefined);
       return;
     }
 

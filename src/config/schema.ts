@@ -7,6 +7,7 @@ import { mcp } from '../mcp/settings.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { enforcement } from '../operations/observe/settings.ts';
 import { roles } from '../roles/settings.ts';
+import { roleRule } from '../roles/settings-rule.ts';
 import { redisSettings } from '../storage/redis/settings.ts';
 import { mysqlSettings, postgresSettings } from '../storage/sql/settings.ts';
 import { upstream } from '../upstream/settings.ts';
@@ -37,6 +38,7 @@ const store = z.discriminatedUnion('kind', [
 const scope = z.strictObject({
   title: translatable,
   kind: z.enum(['identity', 'people', 'read', 'write']),
+  role: roleRule.optional(),
 });
 
 const tokens = z

@@ -20,6 +20,7 @@ import type { Login, Member } from '../login/connector.ts';
 import { memberCheck } from '../login/member-check.ts';
 import { openLogin } from '../login/open-login.ts';
 import { holdsCalls } from '../mcp/paths.ts';
+import type { RoleScopes } from '../roles/role-scopes.ts';
 import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
@@ -35,6 +36,8 @@ interface AuthorizationUses {
   readonly outbox: Outbox;
   /** State carried over from an earlier configuration. */
   readonly share: Share;
+  readonly roleScopes: RoleScopes;
+  readonly forgetRoles: (sub: string) => void;
 }
 
 export async function openAuthorization(foundation: Foundation, loaded: LoadedConfig, uses: AuthorizationUses) {
@@ -42,7 +45,7 @@ export async function openAuthorization(foundation: Foundation, loaded: LoadedCo
   const { origin } = config;
   const pagesAt = pagesOrigin(config);
   const { store, secrets, places, keyring, usage, revocations, metrics, audit, unused, clock, log } = foundation;
-  const { share, served, outbox } = uses;
+  const { share, served, outbox, roleScopes, forgetRoles } = uses;
   const { call, sessions } = uses.lanes;
   // Without a site, nothing of the school is at this origin. The pages may be at another one.
   const back = config.pages.apps.back ?? (config.site === undefined ? undefined : '/');
@@ -93,6 +96,8 @@ export async function openAuthorization(foundation: Foundation, loaded: LoadedCo
       (token) => config.scopes[token]?.kind === 'identity' || token === 'account:read',
     ),
     outbox,
+    roleScopes,
+    forgetRoles,
     connector: signIn.connector,
     sessions,
     timeZone: config.timeZone,

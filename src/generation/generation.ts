@@ -21,6 +21,7 @@ import { createDispatch, type Dispatch } from '../request/dispatch.ts';
 import { createInFlight } from '../request/in-flight.ts';
 import { cachedIntrospect } from '../resource-server/cache.ts';
 import type { OpenAnswers } from '../resource-server/open-answers.ts';
+import { createRoleScopes } from '../roles/role-scopes.ts';
 import { NO_ROLES } from '../roles/roles.ts';
 import type { Pools } from '../upstream/pools.ts';
 import { openAdmin } from './admin.ts';
@@ -116,6 +117,7 @@ async function build(
     config.roles === undefined
       ? NO_ROLES
       : (await import('../roles/member-roles.ts')).openRoles(config.roles, loaded, { call, clock });
+  const roleScopes = createRoleScopes(config.scopes, roles.of);
   const events = open(openEvents(foundation, loaded, { call }));
   const authorization = await openAuthorization(foundation, loaded, {
     lanes,
@@ -123,6 +125,8 @@ async function build(
     documentNetwork,
     outbox: events.outbox,
     share,
+    roleScopes,
+    forgetRoles: roles.forget,
   });
   opened.defer(authorization.close);
   const { server } = authorization;
@@ -150,7 +154,8 @@ async function build(
   });
   const { observing } = open(openObserve(foundation, loaded, { routes, share }));
   const forRequests = requestParts(foundation, loaded, {
-    ...{ openAnswers, admission, site, observing, inFlight, events, routes, introspect },
+    ...{ openAnswers, admission, site, observing, inFlight, events, routes },
+    introspect: roleScopes.introspect(introspect),
     errorPage: authorization.pages.fail,
     appsOnly: machine.appsOnly,
   });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askModern, call } from '../mcp/support/mcp.ts';
-import { bearer, registerApp } from '../support/app.ts';
+import { type App, authorizationRequest, bearer, registerApp } from '../support/app.ts';
 import { connect } from '../support/connection.ts';
+import { offeredScopes, reachConsent } from '../support/member.ts';
 import { rawRequest } from '../support/raw.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { freePort, startWorld, type World } from '../support/world.ts';
@@ -35,6 +36,14 @@ plugin  POST /v/plugin/courses/COURSE/grades          ---         a--        ---
 plugin  GET /v/plugin/courses/COURSE/members          abc         a--        ---      ---
 plugin  GET /v/plugin/teaching?for=COURSE             ---         abc        ---      ---
 plugin  GET /v/plugin/by-query?course=COURSE          ---         a--        ---      ---
+scope   courses:read                                  abc         abc        abc      abc
+scope   courses:write                                 ---         abc        ---      ---
+scope   members:read                                  abc         ---        ---      ---
+scope   students:read                                 abc         ---        abc      ---
+consent courses:read                                  abc         abc        abc      abc
+consent courses:write                                 ---         abc        ---      ---
+consent members:read                                  abc         ---        ---      ---
+consent students:read                                 abc         ---        abc      ---
 tool    read_anything                                 abc         abc        abc      abc
 tool    read_school                                   abc         ---        ---      ---
 tool    read_grades                                   ---         a--        ---      ---
@@ -70,6 +79,13 @@ const routes = (base: string, more: object) =>
     { match: `GET ${base}/by-query`, role: 'instructor of {query.course}' },
   ].map((route) => ({ ...route, upstream: 'legacy', scopes: [], anonymous: 'refuse', ...more }));
 
+const SCOPES = {
+  'courses:write': { role: 'instructor of any course' },
+  'members:read': { role: 'admin' },
+  'students:read': { role: ['admin', 'assistant of any course'] },
+};
+const SCOPED = ['courses:read', ...Object.keys(SCOPES)];
+
 const BY_ARGUMENT = 'instructor of {args.course}';
 
 const tool = (name: string, more: object) => ({
@@ -92,10 +108,13 @@ const TOOLS = [
   tool('notes_of_assistants', { get: undefined, route: 'GET /v/courses/{course}/notes/{course}' }),
 ];
 
+const ASKED = { scope: `openid account:read ${SCOPED.join(' ')}` };
+
 let world: World;
 let school: RolesSchool;
 let legacy: RecordingUpstream;
 let token: string;
+let app: App;
 let decisions: number;
 
 beforeAll(async () => {
@@ -105,14 +124,27 @@ beforeAll(async () => {
     profile: 'A',
     environment: { ROLES_KEY },
     overrides: {
-      upstreams: { ...upstreams, legacy: { url: legacy.url } },
+      upstreams: { ...upstreams, legacy: { url: legacy.url, identity: ['headers', 'assertion'] } },
       roles,
       listen: { decisions: { address: `127.0.0.1:${decisions}`, secret: { env: 'ROLES_KEY' } } },
       mcp: { tools: TOOLS, resources: [], prompts: [], file: undefined },
-      routes: [...routes('/v/plugin', { forwardedBy: 'gateway' }), ...routes('/v', {})],
+      scopes: SCOPES,
+      routes: [
+        ...SCOPED.map((scope) => ({
+          match: `GET /s/${scope}`,
+          upstream: 'legacy',
+          scopes: [scope],
+          anonymous: 'refuse',
+        })),
+        ...routes('/v/plugin', { forwardedBy: 'gateway' }),
+        ...routes('/v', {}),
+      ],
     },
   });
-  token = (await connect(await registerApp(world.origin))).access_token;
+  app = await registerApp(world.origin);
+  // Granted while the member is everything.
+  school.records.set(sam, { school: ['admin'], courses: { algebra: ['instructor', 'assistant'] } });
+  token = (await connect(app, { parameters: ASKED })).access_token;
 });
 afterAll(async () => {
   await world.close();
@@ -160,6 +192,24 @@ const ASK: Readonly<Record<string, Ask>> = {
     });
     expect(text).toContain('This needs the role');
     return false;
+  },
+  async scope(scope) {
+    const before = legacy.requests.length;
+    const { status, headers } = await rawRequest(world.origin, { path: `/s/${scope}`, headers: bearer(token) });
+    if (status === 200) {
+      expect(legacy.last().values('x-member-scope').join(' ').split(' ')).toContain(scope);
+      return true;
+    }
+    expect({ status, reached: legacy.requests.length - before, challenge: headers['www-authenticate'] }).toEqual({
+      status: 403,
+      reached: 0,
+      challenge: expect.stringContaining('error="insufficient_scope"'),
+    });
+    return false;
+  },
+  async consent(scope) {
+    const { page } = await reachConsent((await authorizationRequest(app, ASKED)).url);
+    return offeredScopes(page).includes(scope);
   },
   async tool(name, course) {
     const before = legacy.requests.length;

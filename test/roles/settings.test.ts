@@ -137,3 +137,20 @@ ${ROLES}mcp:
     expect(await mistakes(tool(role, more))).toEqual([`gate.yaml:24:13  mcp.tools[0].role: ${message}`]);
   });
 });
+
+describe('a role of a scope', () => {
+  const scope = (role: string) => `${SMALL}anonymous: refuse
+${ROLES}scopes:
+  courses:write: { role: ${role} }
+`;
+
+  it.each(['admin', 'instructor of any course', '[admin, instructor of any course]'])('can be %s', async (role) => {
+    expect((await load(scope(role))).config.scopes['courses:write']).toMatchObject({ kind: 'write' });
+  });
+
+  it.each(['path', 'query', 'args'])('cannot look for the course in the %s', async (where) => {
+    expect(await mistakes(scope(`"instructor of {${where}.id}"`))).toEqual([
+      'gate.yaml:17:26  scopes["courses:write"].role: must be a role at the school or of any course: a scope is for requests to many courses',
+    ]);
+  });
+});

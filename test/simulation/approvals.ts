@@ -5,6 +5,8 @@ import { storedMembers } from '../../src/authorization-server/members.ts';
 import { createProvider } from '../../src/authorization-server/provider.ts';
 import { NO_OUTBOX } from '../../src/events/outbox.ts';
 import { resourceIndicators } from '../../src/oauth/resource-indicator.ts';
+import { createRoleScopes } from '../../src/roles/role-scopes.ts';
+import { NO_ROLES } from '../../src/roles/roles.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
 import type { RawStore } from '../../src/storage/store.ts';
 import { TEST_TOKENS } from '../support/refresh-tokens.ts';
@@ -27,6 +29,8 @@ export function createApprovals(clock: () => number, keys: Parameters<typeof cre
     indicators: resourceIndicators(ORIGIN, { endpoints: [], parts: [] }),
     resourceRequired: false,
     documentation: `${ORIGIN}/auth.md`,
+    roleScopes: createRoleScopes({}, NO_ROLES.of),
+    forgetRoles() {},
     claims: {},
     scopes: SCOPES,
     defaultScope: SCOPES,

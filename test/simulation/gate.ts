@@ -14,6 +14,8 @@ import { protectedResource } from '../../src/oauth/protected-resource.ts';
 import { resourceIndicators } from '../../src/oauth/resource-indicator.ts';
 import { cachedIntrospect } from '../../src/resource-server/cache.ts';
 import { createGate } from '../../src/resource-server/gate.ts';
+import { createRoleScopes } from '../../src/roles/role-scopes.ts';
+import { NO_ROLES } from '../../src/roles/roles.ts';
 import { busListeners } from '../../src/storage/bus.ts';
 import { type Secrets, sealed } from '../../src/storage/seal.ts';
 import type { RawStore } from '../../src/storage/store.ts';
@@ -65,6 +67,8 @@ export async function openGate(seat: Seat) {
     indicators: resourceIndicators(ORIGIN, { endpoints: [], parts: [] }),
     resourceRequired: false,
     documentation: `${ORIGIN}/auth.md`,
+    roleScopes: createRoleScopes({}, NO_ROLES.of),
+    forgetRoles() {},
     defaultScope: [...SCOPES],
     scopesOf: () => SCOPES,
     resourceServers: new Map(),

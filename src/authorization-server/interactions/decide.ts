@@ -8,7 +8,7 @@ import { describeClient } from '../event-client.ts';
 import { redirect } from '../pages/pages.ts';
 import { finish } from './finish.ts';
 import type { InteractionParts } from './interaction-parts.ts';
-import { OBSTACLE_ERRORS, obstacleOf, refuseSuspended } from './obstacle.ts';
+import { OBSTACLE_ERRORS, obstacleOf, refuseSuspended, refuseWithoutRole } from './obstacle.ts';
 import {
   findPending,
   type Interaction,
@@ -40,6 +40,7 @@ export async function decide(parts: InteractionParts, exchange: Exchange): Promi
   if (form.get('decision') !== 'approve' || !isMemberAsked || obstacleOf(parts, pending, member) !== undefined)
     return redirect(response, interactionPath(interaction));
   if (await refuseSuspended(parts, pending, member)) return;
+  if (await refuseWithoutRole(parts, pending, member)) return;
   await approve(parts, pending, member, {
     ticked: new Set(form.getAll('scope')),
     held: new Set(form.getAll('held')),
@@ -81,17 +82,18 @@ async function approve(
   const { exchange, interaction } = pending;
   const clientId = String(interaction.params.client_id);
   const requested = [...requestedScopes(interaction)];
+  const offered = await parts.roleScopes.held(member.sub, new Set(requested));
   // The member may have disconnected the app since the page was shown.
   const still = held.size === 0 ? undefined : await parts.grants.held(member.sub, clientId);
   const isHeld = (scope: string) => held.has(scope) && still?.scopes.has(scope) === true;
   // `openid` has no box: the member grants it by approving at all. Approving that alone, when the app asked for more, is
   // more likely a slip than a decision, and the app could do nothing with it: the page is shown again. The
   // same applies to what the app has already.
-  const boxes = requested.filter((scope) => scope !== 'openid');
+  const boxes = [...offered].filter((scope) => scope !== 'openid');
   if (boxes.some((scope) => !isHeld(scope)) && !boxes.some((scope) => ticked.has(scope)))
     return showConsent(parts, pending, member, true);
 
-  const granted = requested.filter((scope) => scope === 'openid' || ticked.has(scope) || isHeld(scope));
+  const granted = [...offered].filter((scope) => scope === 'openid' || ticked.has(scope) || isHeld(scope));
   const client = await appOf(parts, interaction);
   const resources = requestedResources(parts, interaction);
   const grantId = await saveGrant(provider, {

@@ -7,7 +7,7 @@ import { PageFailure } from '../pages/page-failure.ts';
 import { redirect } from '../pages/pages.ts';
 import { finish } from './finish.ts';
 import type { InteractionParts } from './interaction-parts.ts';
-import { obstacleOf, refuseSuspended, showObstacle } from './obstacle.ts';
+import { obstacleOf, refuseSuspended, refuseWithoutRole, showObstacle } from './obstacle.ts';
 import { auditPending, findPending, notePending, openWishesOf, type Pending, signInUrl, stopView } from './pending.ts';
 import { showConsent } from './show-consent.ts';
 import { asksForTime, mustSignIn, type VisitKind } from './sign-in-wishes.ts';
@@ -37,8 +37,10 @@ export async function identifyMember(parts: InteractionParts, exchange: Exchange
     parts.connector.cameBackAnonymous?.(exchange.request.headers);
   if (member === undefined || signInNeeded) return showLogin(parts, pending, member);
   if (await refuseSuspended(parts, pending, member)) return;
-  if (interaction.prompt.name === 'consent' && interaction.session?.accountId === member.sub)
+  if (interaction.prompt.name === 'consent' && interaction.session?.accountId === member.sub) {
+    if (await refuseWithoutRole(parts, pending, member)) return;
     return showConsent(parts, pending, member);
+  }
   await logIn(parts, pending, member);
 }
 

@@ -3,6 +3,7 @@ import type { ScopeConfig } from '../../config/schema.ts';
 import type { Outbox } from '../../events/outbox.ts';
 import type { LoginConnector } from '../../login/connector.ts';
 import type { ResourceIndicators } from '../../oauth/resource-indicator.ts';
+import type { RoleScopes } from '../../roles/role-scopes.ts';
 import type { BackendSessions } from '../backend-sessions.ts';
 import type { Core } from '../core.ts';
 import type { CsrfKeys } from '../csrf.ts';
@@ -20,6 +21,7 @@ export interface InteractionParts extends Core {
   readonly scopes: Readonly<Record<string, ScopeConfig>>;
   /** Keeps the backend session that an app acts with; undefined when apps act with none. */
   readonly sessions: BackendSessions | undefined;
+  readonly roleScopes: RoleScopes;
   readonly csrfKeys: CsrfKeys;
   /** IANA time zone for dates. */
   readonly timeZone: string;

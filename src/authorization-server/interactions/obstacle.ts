@@ -1,8 +1,9 @@
 import { decodeJwt } from 'jose';
 import type { Member } from '../../login/connector.ts';
 import { expectedPage, suspendedPage, unconfirmedPage } from '../pages/login.ts';
+import { finish } from './finish.ts';
 import type { InteractionParts } from './interaction-parts.ts';
-import { auditPending, openWishesOf, type Pending, signInUrl, stopView } from './pending.ts';
+import { auditPending, openWishesOf, type Pending, requestedScopes, signInUrl, stopView } from './pending.ts';
 import { asksForTime } from './sign-in-wishes.ts';
 
 /** Why a request cannot be answered for the member who is signed in, whatever they decide. */
@@ -86,5 +87,18 @@ export async function refuseSuspended(parts: InteractionParts, pending: Pending,
   auditPending(parts, pending, { action: 'sign_in_failed', member: member.sub, reason: 'suspended' });
   const view = stopView(parts, pending, member);
   parts.pages.send(pending.exchange.response, 403, (words) => suspendedPage(words, view));
+  return true;
+}
+
+/** Goes back to the app if the member has the role for nothing that it asks for. Returns whether it did. */
+export async function refuseWithoutRole(parts: InteractionParts, pending: Pending, member: Member): Promise<boolean> {
+  const requested = requestedScopes(pending.interaction);
+  const offered = await parts.roleScopes.held(member.sub, requested);
+  if (offered.size > 0 || requested.size === 0) return false;
+  const refusal = {
+    error: 'invalid_scope',
+    error_description: 'the member does not have a role that these scopes need',
+  };
+  await finish(parts, pending, refusal, { action: 'consent_denied', member: member.sub, reason: 'role' });
   return true;
 }

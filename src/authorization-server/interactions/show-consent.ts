@@ -26,7 +26,7 @@ export async function showConsent(
   const form = cancelForm(parts, interaction, member.sub);
   const app = appView(client, String(interaction.params.redirect_uri), pages.school);
   const held = await grants.held(member.sub, client.clientId);
-  const requested = requestedScopes(interaction);
+  const { scopes: requested, courses } = await parts.roleScopes.offered(member.sub, requestedScopes(interaction));
   const now = unixSeconds(parts.clock);
   const view = {
     app,
@@ -39,6 +39,7 @@ export async function showConsent(
       app,
       held: held?.scopes ?? new Set(),
       nothingTicked,
+      courses,
     }),
     ...form,
     switchAccount: `${form.action}/switch`,

@@ -22,6 +22,8 @@ interface ScopeLine {
   readonly people: boolean;
   /** The app has it already, and asks for something new beside it. */
   readonly had: boolean;
+  /** The member's roles in courses that the scope is limited to; undefined for the whole school. */
+  readonly courses?: { readonly roles: readonly string[]; readonly count: number } | undefined;
   /** `always`: included in every approval, without a checkbox. */
   readonly box: 'ticked' | 'unticked' | 'always';
 }
@@ -94,14 +96,21 @@ function strongestFirst(scopes: readonly ScopeLine[]): readonly ScopeLine[] {
   return scopes.toSorted((a, b) => rank(a) - rank(b));
 }
 
-function line(words: Words, { token, title, box, had }: ScopeLine): Html {
+function line(words: Words, { token, title, box, had, courses }: ScopeLine): Html {
   if (box === 'always') {
     return html`<div class="scope always"><span>${words.own(title)} <small>${words.html('consent.scopes.always')}</small></span></div>
 `;
   }
   return html`<label class="scope"><input type="checkbox" name="scope" value="${token}"${box === 'ticked' && html` checked`}>
-<span>${words.own(title)}${had && html` <small>${words.html('consent.scopes.had')}</small>`}</span></label>
+<span>${words.own(title)}${courses && html` <small>${inCourses(words, courses)}</small>`}${had && html` <small>${words.html('consent.scopes.had')}</small>`}</span></label>
 `;
+}
+
+/** `instructor` is the one role with words of its own. */
+function inCourses(words: Words, { roles, count }: NonNullable<ScopeLine['courses']>): Html {
+  if (roles.every((role) => role === 'instructor')) return words.count('consent.courses.taught', count);
+  const role = words.list(roles.map((one) => html`<bdi>${one}</bdi>`));
+  return words.count('consent.courses.role', count, { role });
 }
 
 /** The codes that developers and support know these permissions by. */

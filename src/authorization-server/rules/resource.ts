@@ -1,6 +1,8 @@
 import { type Configuration, errors } from 'oidc-provider';
 import type { ResourceIndicators } from '../../oauth/resource-indicator.ts';
 import { formatScope } from '../../oauth/scope.ts';
+import type { RoleScopes } from '../../roles/role-scopes.ts';
+import { scopesWithRole } from './lost-scopes.ts';
 
 export interface ResourceRule {
   readonly indicators: ResourceIndicators;
@@ -8,6 +10,7 @@ export interface ResourceRule {
   readonly required: boolean;
   /** The scopes that a token for an audience may have. */
   readonly scopesOf: (audience: string) => readonly string[];
+  readonly roleScopes: Pick<RoleScopes, 'held'>;
   /** Lifetime of an access token in seconds. */
   readonly accessTokenTtl: number;
 }
@@ -37,10 +40,10 @@ export function resourceRule(rule: ResourceRule): ResourceIndicatorsFeature {
       if (rule.required && kind !== 'RefreshToken') throw missing();
       return true;
     },
-    getResourceServerInfo(_ctx, identifier) {
+    async getResourceServerInfo(ctx, identifier) {
       if (!audiences.includes(identifier)) throw new errors.InvalidTarget(foreignResource(rule.indicators));
       return {
-        scope: formatScope(rule.scopesOf(identifier)),
+        scope: formatScope(await scopesWithRole(ctx, rule.scopesOf(identifier), rule.roleScopes)),
         audience: identifier,
         accessTokenFormat: 'opaque',
         accessTokenTTL: rule.accessTokenTtl,

@@ -238,6 +238,18 @@ describe('the texts of the pages', () => {
         connection: { since: 0, asksForMore: true },
         permissions: { ...view.permissions, held: ten },
       }),
+    'consent of an app that asks for what roles in courses allow': (words) =>
+      consentPage(words, dates, {
+        ...view,
+        permissions: {
+          reads: [
+            { ...own, courses: { roles: ['instructor'], count: 1 } },
+            { ...own, courses: { roles: ['0'], count: 1 } },
+          ],
+          writes: [],
+          held: [],
+        },
+      }),
     'consent of an app that asks again': (words) =>
       consentPage(words, dates, {
         ...view,
