@@ -41,7 +41,9 @@ function heap(): number {
 }
 
 describe('the embedded store', () => {
-  it('deletes a hundred thousand expired entries in short batches, with constant memory', async () => {
+  it('deletes a hundred thousand expired entries in short batches, with constant memory', {
+    timeout: 600_000,
+  }, async () => {
     let time = NOW;
     const path = join(folder, 'bounded.db');
     const store = sqliteStore(path, () => time);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlSession } from '../../../src/storage/sql/session.ts';
+import { insistently, patiently } from '../../faults/patiently.ts';
 import { type App, registerApp } from '../../support/app.ts';
 import { connect, refreshForm, statusOf, type Tokens, token } from '../../support/connection.ts';
 import { timeOf } from '../../support/pace.ts';
@@ -40,7 +41,7 @@ describe.each(SERVERS)('a gate on a $name whose connections others take', ({ sta
     await server.close();
   });
 
-  const connected = async () => (await connect(app)) as unknown as Tokens;
+  const connected = () => insistently(async () => (await connect(app)) as unknown as Tokens);
   const refresh = ({ refresh_token }: Tokens) => token(app, refreshForm(app, refresh_token));
   const takeTheRest = async () => {
     for (;;) {
@@ -57,7 +58,8 @@ describe.each(SERVERS)('a gate on a $name whose connections others take', ({ sta
     const connections: Tokens[] = [];
     while (connections.length < 12) connections.push(await connected());
     await takeTheRest();
-    const answers = await Promise.all(connections.map(refresh));
+    // Repeats a 503, as clients do: on a slow machine, the last in the queue may wait for too long.
+    const answers = await Promise.all(connections.map((one) => patiently(() => refresh(one))));
     expect(answers.map(({ status }) => status)).toEqual(connections.map(() => 200));
     for (const one of others.splice(0)) one.close();
   });

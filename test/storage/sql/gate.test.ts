@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insistently } from '../../faults/patiently.ts';
 import { authorizationRequest, bearer, introspect, redeem, refresh, registerApp, revoke } from '../../support/app.ts';
 import { approve, SAM } from '../../support/member.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -51,8 +52,10 @@ describe.each(SERVERS)('two gates on $name', ({ start }) => {
 
   it('redeem one code once', async () => {
     const app = await registerApp(world.origin);
-    const request = await authorizationRequest(app);
-    const returned = await approve(request.url, app.redirectUri, { member: SAM });
+    const { request, returned } = await insistently(async () => {
+      const begun = await authorizationRequest(app);
+      return { request: begun, returned: await approve(begun.url, app.redirectUri, { member: SAM }) };
+    });
     const body = {
       grant_type: 'authorization_code',
       code: String(returned.searchParams.get('code')),
