@@ -95,6 +95,14 @@ describe('problems that are found when the tools are built', () => {
       'mcp.tools[0].output: is not a valid JSON Schema: required property "a" is not defined at "#" (strictRequired)',
     ],
     [tool(`${GET}, result: { a: data }`), 'mcp.tools[0].result.a: must be a JSON pointer such as /data/title'],
+    [
+      tool(`${GET}, scopes: [courses:read], approve: true`),
+      'mcp.tools[0].approve: is only for tools that change something: this one only reads',
+    ],
+    [
+      tool('route: POST /open, approve: true'),
+      'mcp.tools[0].approve: is only for tools with scopes: without a member, nobody could approve',
+    ],
     [tool('route: GET /nowhere'), 'mcp.tools[0].route: is a request that no route matches'],
     [
       tool('route: GET /x'),
@@ -156,7 +164,10 @@ describe('problems that are found when the tools are built', () => {
         store: { kind: 'memory' },
         listen: { port: 0, admin: { port: 0 } },
         mcp: { file: `${folder}/tools.yaml` },
-        routes: [{ match: 'GET /x', upstream: 'school', scopes: ['courses:read'] }],
+        routes: [
+          { match: 'GET /x', upstream: 'school', scopes: ['courses:read'] },
+          { match: 'POST /open', upstream: 'school', scopes: [], anonymous: 'serve' },
+        ],
       },
     });
     const started = startGateway({ loaded, log: createLog('silent', 2), clock: Date.now });

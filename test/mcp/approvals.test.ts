@@ -5,7 +5,9 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storedApprovals } from '../../src/mcp/approvals.ts';
 import { createLog } from '../../src/operations/log.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { type App, registerApp } from '../support/app.ts';
 import { type Browser, createBrowser, type Page } from '../support/browser.ts';
 import { COMMAND_SECRET, command } from '../support/commands.ts';
@@ -53,6 +55,55 @@ const STORES = [
   { store: 'sqlite', present: () => true },
   { store: 'redis', present: redisPresent },
 ] as const;
+
+describe('an approval in the store', () => {
+  const call = {
+    ...{ member: 'm-1', clientId: 'c-1', grantId: 'g-1', tool: 'enrol', version: 'v-1' },
+    input: { course: 'a', note: 'b' },
+  };
+  const shown = { title: 'Enrol', labels: {} };
+  const approvedOne = async () => {
+    const approvals = storedApprovals(memoryStore(Date.now), Date.now);
+    const { id } = await approvals.admit(call, shown);
+    const approval = await approvals.find(id);
+    if (approval !== undefined) await approvals.decide(approval, 'approved');
+    return approvals;
+  };
+
+  it.each([
+    { member: 'm-2' },
+    { clientId: 'c-2' },
+    { grantId: 'g-2' },
+    { tool: 'leave' },
+    { version: 'v-2' },
+    { input: { course: 'a', note: 'c' } },
+    { member: 'm-1","c-1', clientId: '' },
+  ])('is not for a call with another %o', async (changed) => {
+    const approvals = await approvedOne();
+    expect(await approvals.admit({ ...call, ...changed }, shown)).toMatchObject({ kind: 'waiting', isNew: true });
+    expect(await approvals.admit({ ...call, input: { note: 'b', course: 'a' } }, shown)).toMatchObject({
+      kind: 'approved',
+    });
+    expect(await approvals.admit(call, shown)).toMatchObject({ kind: 'waiting', isNew: true });
+  });
+
+  it('is for one of two calls that have both found it', async () => {
+    const approvals = await approvedOne();
+    const both = await Promise.all([approvals.admit(call, shown), approvals.admit(call, shown)]);
+    expect(both.map(({ kind }) => kind).toSorted()).toEqual(['approved', 'waiting']);
+  });
+
+  it('leaves nothing behind when it is used', async () => {
+    const store = memoryStore(Date.now);
+    const approvals = storedApprovals(store, Date.now);
+    const { id } = await approvals.admit(call, shown);
+    const approval = await approvals.find(id);
+    if (approval !== undefined) await approvals.decide(approval, 'approved');
+    expect((await store.findBy('Approval', 'grant', 'g-1')).length).toBe(1);
+    await approvals.admit(call, shown);
+    expect(await store.findBy('Approval', 'grant', 'g-1')).toEqual([]);
+  });
+});
 
 describe.each(STORES.filter(({ present }) => present()))('a call that its member approves, on $store', ({ store }) => {
   let world: World;

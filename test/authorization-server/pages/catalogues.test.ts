@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { areaLabel, subjectsOf } from '../../../src/authorization-server/connected-apps/areas.ts';
+import { approvalPage, decidedPage, noApprovalPage } from '../../../src/authorization-server/pages/approval.ts';
 import {
   type AppsView,
   appsPage,
@@ -199,6 +200,13 @@ describe('the texts of the pages', () => {
     did: { changes: [], reads: [] },
   });
   const question = { name: '0', all: undefined, action: '0', fields: { all: '0' }, cancel: '0' };
+  const call = {
+    ...{ app: connected.app, account: '0', title: '0', left: 0, action: '0', csrf: '0' },
+    given: [
+      { name: '0', label: '0', value: '0' },
+      { name: '0', label: undefined, value: [0] },
+    ],
+  };
   const cancel = { action: '0', csrf: '0' };
   const posing = { name: '0', posing: 'school' } as const;
   const brand = { owner: '0', domains: ['0'] };
@@ -298,6 +306,11 @@ describe('the texts of the pages', () => {
         ...{ ...question, what: 'all', name: undefined },
         all: { count: 11, apps: [...Array.from({ length: 9 }, () => ({ name: '0', host: '0' })), {}] },
       }),
+    'approval of a call': (words) => approvalPage(words, call),
+    'approval of a call without arguments': (words) => approvalPage(words, { ...call, app: undefined, given: [] }),
+    'an approved call': (words) => decidedPage(words, 'approved', 0),
+    'a declined call': (words) => decidedPage(words, 'declined', 0),
+    'no call to approve': (words) => noApprovalPage(words, { account: '0', signOut: undefined }),
     'sign-in to connected apps': (words) => appsSignInPage(words, '0'),
     login: (words) => loginPage(words, { app: posing, account: undefined, signIn: '0', cancel }),
     'login again': (words) => loginPage(words, { app: undefined, account: '0', signIn: '0', cancel }),
@@ -326,6 +339,8 @@ describe('the texts of the pages', () => {
     const body = text.slice(text.indexOf('<title>'));
     const said = body
       .replace(/⟦[^⟧]*⟧/g, '')
+      // As Intl has it in the language of the page.
+      .replaceAll('0 seconds', '')
       .replace(/<code lang="en" dir="ltr">.*?<\/code>/s, '')
       .replace(/<[^>]*>/g, ' ');
     expect(said).not.toMatch(/\p{L}/u);

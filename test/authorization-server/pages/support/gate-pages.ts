@@ -34,6 +34,7 @@ export async function gatePages(page: Page, place: Place, look: Look): Promise<v
   await consents(page, place, look, plain);
   await signIns(page, place, look, plain);
   await obstacles(page, place, look, plain);
+  await approvals(page, place, look, plain);
   await suspended(page, place, look, plain);
   await refusals(page, place, look, plain);
   await failure(page, place, look, plain);
@@ -140,6 +141,48 @@ async function obstacles(page: Page, { origin, member }: Place, look: Look, app:
   await page.locator('main#unconfirmed').waitFor();
   await look(page, 'unconfirmed');
   Object.assign(member, own);
+}
+
+/** Calls of a tool that wait for the member, of apps with different names, and what follows the decision. */
+async function approvals(page: Page, { origin }: Place, look: Look, plain: App): Promise<void> {
+  const word = 'Donaudampfschifffahrtsgesellschaftskapitän'.repeat(3);
+  const calls: readonly (readonly [string, App, object])[] = [
+    ['approval', plain, { course: 'watercolour-basics', text: 'Tomorrow we meet at nine.\n\nBring brushes.' }],
+    ['approval-nothing', plain, {}],
+    [
+      'approval-posing',
+      await registerApp(origin, { metadata: { client_name: 'Harbour Lane School – Support' } }),
+      { course: 'דפי לימוד', text: `${word}\u202E\u200B`, options: { to: ['everyone', { not: 'me' }], at: 9 } },
+    ],
+  ];
+  for (const [title, app, args] of calls) {
+    const request = await authorizationRequest(app, { scope: 'openid courses:write' });
+    const returned = await approve(request.url, app.redirectUri, { browser: signedInElsewhere() });
+    const { access_token } = await redeem(app, request, returned);
+    const answer = await fetch(`${origin}/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${access_token}`,
+      },
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        params: { name: 'announce', arguments: args },
+      }),
+    });
+    const { result } = (await answer.json()) as { result: { _meta: Record<string, { url: string }> } };
+    await page.goto(result._meta['coursegate/approval']?.url ?? '');
+    await page.locator('main#approval form').waitFor();
+    await look(page, title);
+  }
+  await tabTo(page, 'button[value=deny]');
+  await page.keyboard.press('Enter');
+  await page.getByRole('status').waitFor();
+  await look(page, 'approval-declined');
+  await page.goto(`${origin}/oauth/apps/approvals/${'x'.repeat(43)}`);
+  await page.locator('main#approval').waitFor();
+  await look(page, 'approval-missing');
 }
 
 async function suspended(page: Page, { admin }: Place, look: Look, app: App): Promise<void> {

@@ -13,6 +13,16 @@ export interface Stand {
   close(): Promise<unknown>;
 }
 
+/** One for everyone, and one whose calls members approve. */
+const TOOLS = [
+  { name: 'look', title: 'Look', description: 'Looks.', get: { upstream: 'school', path: '/look' } },
+  {
+    ...{ name: 'announce', title: 'Post an announcement in a course', description: 'Posts.', approve: true },
+    ...{ scopes: ['courses:write'], route: 'POST /api/v1/courses' },
+    input: { properties: { course: { type: 'string', title: 'Course' }, text: { type: 'string' }, options: {} } },
+  },
+];
+
 export async function openStand(): Promise<Stand> {
   const member: SignedIn = { id: 'm-1', email: 'ann@school.example', since: 1_700_000_000 };
   const host = await startDocumentHost();
@@ -30,6 +40,7 @@ export async function openStand(): Promise<Stand> {
       admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
       upstreams: { school: { url: school.url } },
       login: { whoami: { authTime: '/since' } },
+      mcp: { tools: TOOLS, resources: [], prompts: [] },
       pages: { support: 'mailto:help@school.example', apps: { back: '/my/account' } },
     },
   });
