@@ -124,11 +124,12 @@ function subjectOf(line: TrailLine, name: SubjectName): string | undefined {
 }
 
 function lineOf(event: AuditEvent, at: number) {
-  const { action, member, clientId, clientName, grantId, by, reason, outcome, ended } = event;
+  const { action, member, clientId, clientName, grantId, by, reason, outcome, ended, used } = event;
   const current = currentRequest()?.provenance;
   const address = event.address ?? current?.clientAddress;
   const requestId = event.requestId ?? current?.requestId;
-  return { at, action, member, clientId, clientName, grantId, by, reason, outcome, ended, address, requestId };
+  const tool = used?.name;
+  return { at, action, member, clientId, clientName, grantId, by, reason, outcome, ended, tool, address, requestId };
 }
 
 /** References name the day or ten minutes, too: so lines are found without reading all others. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../src/operations/audit.ts';
 import { createTrail } from '../../../src/operations/record/trail.ts';
+import { aboutOf, actionOf } from '../../../src/operator/console/history/audit-line.ts';
 import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
 import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
@@ -52,6 +53,16 @@ describe.each(STORES)('the trail in %s', (_name, make) => {
     raw = make();
   });
   afterAll(() => raw.close());
+
+  it('names the tool of a call that the member approved', async () => {
+    const trail = open();
+    trail.audited({ ...consent, member: 'eve', action: 'approval_given', used: { kind: 'tool', name: 'enrol' } });
+    const [line] = await trail.of({ member: 'eve' }, 50);
+    expect(line).toMatchObject({ action: 'approval_given', tool: 'enrol' });
+    const shown = line && [actionOf(line), ...aboutOf(line, { member: 'eve' }).map(String)];
+    expect(shown).toContain('Member approved a call');
+    expect(shown).toContain('tool <code>enrol</code>');
+  });
 
   it('shows lines of a member, an app and a grant, also before they are written and from other replicas', async () => {
     const trail = open();

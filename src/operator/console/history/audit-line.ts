@@ -21,12 +21,13 @@ export function isAlert({ action }: TrailLine): boolean {
 
 /** What else a line says, without the subject of the page. */
 export function aboutOf(line: TrailLine, subject: Subject | Record<never, never>, name?: string): readonly HtmlValue[] {
-  const { member, clientId, clientName, grantId, by, reason, ended, address, requestId } = line;
+  const { member, clientId, clientName, grantId, by, reason, ended, tool, address, requestId } = line;
   return [
     !('member' in subject) && member && html`member ${memberLink({ id: member, name: name ?? member })}`,
     !('client' in subject) && clientId && html`app ${appLink({ id: clientId, name: clientName ?? clientId })}`,
     !('grant' in subject) && grantId !== undefined && html`<a href="${pathOfGrant(grantId)}">grant</a>`,
     by && html`by the ${by}`,
+    tool !== undefined && html`tool <code>${tool}</code>`,
     reason !== undefined && html`reason: <bdi>${reason}</bdi>`,
     ended !== undefined && ended > 0 && html`grants ended: ${ended}`,
     address !== undefined && html`from <bdi>${address}</bdi>`,
