@@ -23,6 +23,9 @@ export const VOCABULARY = parse(`
   "The scopes a token needs for this field, or for every field of this type: all scopes of at least one of the lists."
   directive @requiresScopes(scopes: [[String!]!]!) on FIELD_DEFINITION | OBJECT
 
+  "The role that the member needs: one of these, such as admin, or instructor of {args.courseId} with an argument."
+  directive @requiresRole(role: [String!]!) on FIELD_DEFINITION
+
   "What one value of this field adds to the cost of an operation. Defaults to 1 for an object and 0 for a leaf."
   directive @cost(weight: Int!) on FIELD_DEFINITION
 

@@ -23,7 +23,7 @@ interface Observer {
   /** Called with the parts of the account that were returned or changed, as named by `readFields`. */
   readonly gave: (fields: readonly string[], how: 'read' | 'change') => void;
   /** Called with the fields of a mutation, comma-separated, and its outcome. */
-  readonly changed: (fields: string, outcome: 'success' | 'failure' | 'refused') => void;
+  readonly changed: (fields: string, outcome: 'success' | 'failure' | 'refused', reason?: 'role') => void;
 }
 
 /**
@@ -129,12 +129,13 @@ async function answerTo(
   }
   const result = await execute(operations, document, asked, principal, ended);
   if (result === SESSION_OVER) return result;
-  const { executed, body } = result;
+  const { executed, withoutRole, body } = result;
   gave?.(
     readFields(document, asked.operationName, body.data as OperationData | null | undefined),
     mutation === undefined ? 'read' : 'change',
   );
-  if (mutation !== undefined) changed?.(mutation, 'errors' in body || !executed ? 'failure' : 'success');
+  if (mutation !== undefined && withoutRole) changed?.(mutation, 'refused', 'role');
+  else if (mutation !== undefined) changed?.(mutation, 'errors' in body || !executed ? 'failure' : 'success');
   return answer(type, executed, body);
 }
 

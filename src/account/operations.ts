@@ -84,7 +84,10 @@ export async function execute(
   request: GraphqlRequest,
   principal: MemberPrincipal,
   ended: AbortController,
-): Promise<SessionOver | { readonly executed: boolean; readonly body: Readonly<Record<string, unknown>> }> {
+): Promise<
+  | SessionOver
+  | { readonly executed: boolean; readonly withoutRole: boolean; readonly body: Readonly<Record<string, unknown>> }
+> {
   const { schema, mapping, config, options } = operations;
   const { call, limits, deadline, onError = () => {} } = options;
   const late = new Error('The deadline of the operation has passed.');
@@ -99,7 +102,7 @@ export async function execute(
       failedField: (error) => failedField(error, operations, document, request.operationName),
       onError,
     });
-    return { executed: result.data !== undefined, body };
+    return { executed: result.data !== undefined, withoutRole: operation.withoutRole, body };
   } finally {
     clearTimeout(timer);
   }

@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../config/load.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
 import type { Handler } from '../http/exchange.ts';
+import type { RolesOf } from '../oauth/member-roles.ts';
 import { protectedResource } from '../oauth/protected-resource.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
@@ -18,6 +19,7 @@ export interface AccountPart extends Omit<Account, 'warnings'> {
 
 interface AccountUses {
   readonly call: CallForPrincipal;
+  readonly rolesOf: RolesOf;
   readonly audit: Audit;
 }
 
@@ -25,7 +27,7 @@ interface AccountUses {
 export async function openAccount(
   { log }: { readonly log: Pick<Log, 'error'> },
   { config, accountFiles, accountConfig, written }: LoadedConfig,
-  { call, audit }: AccountUses,
+  { call, rolesOf, audit }: AccountUses,
 ): Promise<AccountPart | undefined> {
   if (config.account === undefined || accountFiles === undefined) return undefined;
   const { documents } = accountFiles;
@@ -35,6 +37,7 @@ export async function openAccount(
       ...config.account,
       ...accountFiles,
       call,
+      rolesOf: config.roles && rolesOf,
       merge: await loadTypeMerger(accountFiles.schema),
       metadataUrl: protectedResource(config.origin, '').metadataUrl,
       // Undefined if it is not written, even though the pages use UTC.

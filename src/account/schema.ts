@@ -3,15 +3,17 @@
  * mappings that say which call of which upstream each field comes from: REST (`connect/`) or GraphQL (`remote/`).
  */
 
+import type { RolesOf } from '../oauth/member-roles.ts';
 import { checkMapping } from './connect/check.ts';
 import type { MappingNames } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { readMapping } from './connect/read-mapping.ts';
 import { attachResolvers } from './connect/resolvers.ts';
 import { type MergeTypes, readContract } from './contract.ts';
+import { attachFieldRoles, readFieldRoles, refuseRolesWithin } from './field-roles.ts';
 import { joinRemoteFields } from './remote/check.ts';
 import { type RecordedFile, readRecorded } from './remote/recorded.ts';
-import { attachRemote } from './remote/resolvers.ts';
+import { attachRemote, fieldsBelow } from './remote/resolvers.ts';
 import { attachScalars } from './scalars.ts';
 import { attachGuards, readGuards } from './scopes.ts';
 import type { TextFile } from './settings-files.ts';
@@ -22,6 +24,8 @@ export type AccountSchema = ReturnType<typeof buildAccountSchema>;
 export interface KnownNames extends MappingNames {
   /** What @requiresScopes may name. */
   readonly scopes: readonly string[];
+  /** What members are; undefined if nothing says so, and no field may need a role. */
+  readonly rolesOf?: RolesOf | undefined;
   /** The schemas of GraphQL upstreams. */
   readonly recorded?: readonly RecordedFile[];
   /** From `loadTypeMerger`. A contract without extensions needs none. */
@@ -40,14 +44,17 @@ export function buildAccountSchema(files: readonly TextFile[], mappings: readonl
   const contract = readContract(files, mistakes, known.merge);
   const { schema } = contract;
   const guards = readGuards(contract, new Set(known.scopes), mistakes);
+  const roles = readFieldRoles(contract, known.rolesOf !== undefined, mistakes);
   const mapping = readMapping(mappings, schema, known, mistakes);
   checkMapping(schema, mapping, mistakes);
   const recorded = readRecorded(known.recorded ?? [], mapping, mistakes);
   const entries = joinRemoteFields(schema, mapping, recorded, mistakes);
+  for (const { coordinate, field } of fieldsBelow(entries)) refuseRolesWithin(coordinate, field, roles, mistakes);
   mistakes.throwIfAny();
   attachScalars(schema);
   attachResolvers(schema, mapping);
   attachRemote(schema, entries, guards);
+  if (known.rolesOf !== undefined) attachFieldRoles(schema, roles, known.rolesOf);
   attachGuards(schema, guards);
   return { ...contract, mapping, guards };
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askModern, call } from '../mcp/support/mcp.ts';
 import { type App, authorizationRequest, bearer, registerApp } from '../support/app.ts';
@@ -44,6 +47,13 @@ consent courses:read                                  abc         abc        abc
 consent courses:write                                 ---         abc        ---      ---
 consent members:read                                  abc         ---        ---      ---
 consent students:read                                 abc         ---        abc      ---
+field   anything                                      abc         abc        abc      abc
+field   school                                        abc         ---        ---      ---
+field   grades                                        ---         a--        ---      ---
+field   members                                       abc         a--        ---      ---
+field   teaching                                      ---         abc        ---      ---
+field   notes                                         ---         a--        -b-      ---
+change  setGrade                                      ---         a--        ---      ---
 tool    read_anything                                 abc         abc        abc      abc
 tool    read_school                                   abc         ---        ---      ---
 tool    read_grades                                   ---         a--        ---      ---
@@ -110,15 +120,40 @@ const TOOLS = [
 
 const ASKED = { scope: `openid account:read ${SCOPED.join(' ')}` };
 
+const FIELDS = {
+  anything: '',
+  school: '@requiresRole(role: "admin")',
+  grades: '@requiresRole(role: "instructor of {args.course}")',
+  members: '@requiresRole(role: ["admin", "instructor of {args.course}"])',
+  teaching: '@requiresRole(role: "instructor of any course")',
+  notes: '@requiresRole(role: ["instructor of {args.course}", "assistant of {args.course}"])',
+};
+const CONTRACT = `type Query { viewer: Viewer! }
+type Viewer { id: ID! ${Object.entries(FIELDS)
+  .map(([name, role]) => `${name}(course: ID!): Boolean ${role}`)
+  .join('\n')} }
+type Mutation { setGrade(course: ID!): Boolean ${FIELDS.grades} }`;
+const MAPPING = `extend schema @source(name: "legacy")
+extend type Viewer { ${Object.keys(FIELDS)
+  .map((name) => `${name}: Boolean @connect(source: "legacy", http: { GET: "/f/{$args.course}" }, selection: "$.ok")`)
+  .join('\n')} }
+extend type Mutation {
+  setGrade: Boolean @connect(source: "legacy", http: { PUT: "/f/{$args.course}" }, selection: "$.ok")
+}`;
+
 let world: World;
 let school: RolesSchool;
 let legacy: RecordingUpstream;
 let token: string;
 let app: App;
+let folder: string;
 let decisions: number;
 
 beforeAll(async () => {
   [school, legacy, decisions] = await Promise.all([startRolesSchool(), startRecordingUpstream(), freePort()]);
+  folder = mkdtempSync(join(tmpdir(), 'coursegate-role-fields-'));
+  writeFileSync(join(folder, 'contract.graphql'), CONTRACT);
+  writeFileSync(join(folder, 'mapping.graphql'), MAPPING);
   const { upstreams, roles } = rolesFrom(school, { interval: '0s' });
   world = await startWorld({
     profile: 'A',
@@ -129,6 +164,11 @@ beforeAll(async () => {
       listen: { decisions: { address: `127.0.0.1:${decisions}`, secret: { env: 'ROLES_KEY' } } },
       mcp: { tools: TOOLS, resources: [], prompts: [], file: undefined },
       scopes: SCOPES,
+      account: {
+        schema: join(folder, 'contract.graphql'),
+        mappings: join(folder, 'mapping.graphql'),
+        upstreamSchemas: undefined,
+      },
       routes: [
         ...SCOPED.map((scope) => ({
           match: `GET /s/${scope}`,
@@ -149,10 +189,38 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
   await Promise.all([school.upstream.close(), legacy.close()]);
+  rmSync(folder, { recursive: true });
 });
 
 /** Whether it is allowed. Fails for any other answer than those of an allowed and a refused request. */
 type Ask = (what: string, course: string) => Promise<boolean>;
+
+/** Asks for one field. A refusal leaves the other fields alone. */
+async function graphql(query: string, name: string, course: string): Promise<boolean> {
+  const before = legacy.requests.length;
+  const response = await fetch(`${world.origin}/account/graphql`, {
+    method: 'POST',
+    headers: { ...bearer(token), 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables: { course } }),
+  });
+  const { data, errors } = (await response.json()) as { data: Record<string, unknown>; errors?: object[] };
+  const reached = legacy.requests.length - before;
+  const { id, [name]: value } = (data.viewer ?? { id: sam, ...data }) as Record<string, unknown>;
+  expect({ status: response.status, id }).toEqual({ status: 200, id: sam });
+  if (errors === undefined) return value === true && reached === 1;
+  expect({ value, reached, errors }).toMatchObject({
+    value: null,
+    reached: 0,
+    errors: [
+      {
+        message: expect.stringMatching(/^This needs the role (admin|instructor)/),
+        path: expect.arrayContaining([name]),
+        extensions: { code: 'UNAUTHORIZED_FIELD_OR_TYPE', requiredRoles: expect.any(Array) },
+      },
+    ],
+  });
+  return false;
+}
 
 const ASK: Readonly<Record<string, Ask>> = {
   async route(what) {
@@ -211,6 +279,8 @@ const ASK: Readonly<Record<string, Ask>> = {
     const { page } = await reachConsent((await authorizationRequest(app, ASKED)).url);
     return offeredScopes(page).includes(scope);
   },
+  field: (name, course) => graphql(`query ($course: ID!) { viewer { id ${name}(course: $course) } }`, name, course),
+  change: (name, course) => graphql(`mutation ($course: ID!) { ${name}(course: $course) }`, name, course),
   async tool(name, course) {
     const before = legacy.requests.length;
     const { status, body } = await call(world, name, { course }, { token });
@@ -248,4 +318,61 @@ describe('the matrix of roles and courses', () => {
     }
     expect(found).toEqual(cells.trim().split(/\s+/));
   });
+});
+
+describe('while roles cannot be read', () => {
+  let plain: string;
+  beforeAll(async () => {
+    school.records.set(sam, { courses: { algebra: 'instructor' } });
+    plain = (await connect(app, { parameters: { scope: 'openid account:read' } })).access_token;
+    school.upstream.script((_, response) => void response.writeHead(500).end());
+  });
+
+  it.each(['route', 'plugin', 'field', 'tool', 'any request with a scope that needs a role'])(
+    '%s is closed',
+    async (kind) => {
+      const before = legacy.requests.length;
+      const fields = { ...bearer(kind.startsWith('any') ? token : plain), 'content-type': 'application/json' };
+      const at = (path: string, body?: object) =>
+        fetch(`${world.origin}${path}`, {
+          headers: { ...fields, accept: 'application/json, text/event-stream' },
+          ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+        });
+      const asked: Record<string, () => Promise<Response>> = {
+        route: () => at('/v/courses/algebra/grades'),
+        plugin: () =>
+          fetch(`http://127.0.0.1:${decisions}/decide/haproxy`, {
+            headers: {
+              ...fields,
+              'x-coursegate-secret': ROLES_KEY,
+              'x-original-method': 'GET',
+              'x-original-host': new URL(world.origin).host,
+              'x-original-uri': '/v/plugin/courses/algebra/grades',
+            },
+          }),
+        field: () => at('/account/graphql', { query: '{ viewer { id grades(course: "algebra") } }' }),
+        tool: async () => {
+          const { body } = await call(world, 'read_grades', { course: 'algebra' }, { token: plain });
+          return Response.json(body.result.content[0].text.replace(/ \(request.*/, ''));
+        },
+      };
+      const response = await (asked[kind] ?? (() => at('/v/anyone/algebra')))();
+      const text = await response.text();
+      expect({ reached: legacy.requests.length - before, challenge: response.headers.get('www-authenticate') }).toEqual(
+        {
+          reached: 0,
+          challenge: null,
+        },
+      );
+      if (kind === 'field') {
+        expect(JSON.parse(text)).toMatchObject({
+          data: { viewer: { id: sam, grades: null } },
+          errors: [{ path: ['viewer', 'grades'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }],
+        });
+      } else {
+        expect(response.status).toBe(kind === 'tool' ? 200 : 503);
+        expect(text).toContain('The roles of members cannot be read right now.');
+      }
+    },
+  );
 });

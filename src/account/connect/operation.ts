@@ -51,6 +51,8 @@ export class AccountOperation {
   readonly alsoFailed: GraphQLError[] = [];
   /** Set when an upstream says that the member's session is over: the whole request then fails. */
   sessionOver = false;
+  /** Set when a field was refused because the member lacks a role. */
+  withoutRole = false;
   #calls = 0;
 
   constructor(options: OperationOptions) {

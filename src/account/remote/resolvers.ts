@@ -1,10 +1,10 @@
 import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import type { AccountOperation } from '../connect/operation.ts';
 import { refuseWindow } from '../connect/window.ts';
-import { type ContractField, fieldAt } from '../contract-fields.ts';
+import { fieldAt } from '../contract-fields.ts';
 import type { Guards } from '../scopes.ts';
 import { createGatherer, type Gather } from './gatherer.ts';
-import type { ObjectJoin, RemoteEntry, TypeJoin } from './join.ts';
+import type { FieldJoin, ObjectJoin, RemoteEntry, TypeJoin } from './join.ts';
 import { planCache } from './plans.ts';
 import { RemoteObject } from './remote-object.ts';
 
@@ -22,19 +22,23 @@ export function attachRemote(contract: GraphQLSchema, entries: ReadonlyMap<strin
     gatherers.set(operation, gatherer);
     return gatherer;
   };
-  const below = new Map<string, ContractField>();
-  const visited = new Set<ObjectJoin>();
   for (const [coordinate, entry] of entries) {
     const request: Resolver = async (_source, args, operation, info) => {
       refuseWindow(args, operation.largestWindow);
       return await gathererOf(operation)(entry, info);
     };
     fieldAt(contract, coordinate).field.resolve = request;
-    for (const { fields } of objectsOf(entry.join.inner, visited)) {
-      for (const join of fields.values()) below.set(join.coordinate, join.field);
-    }
   }
-  for (const field of below.values()) field.resolve = reader(field.resolve ?? defaultFieldResolver);
+  for (const { field } of fieldsBelow(entries)) field.resolve = reader(field.resolve ?? defaultFieldResolver);
+}
+
+/** The fields of all objects below the fields with @graphql, each once. They come with their object. */
+export function fieldsBelow(entries: ReadonlyMap<string, RemoteEntry>): readonly FieldJoin[] {
+  const visited = new Set<ObjectJoin>();
+  const below = [...entries.values()].flatMap(({ join }) =>
+    [...objectsOf(join.inner, visited)].flatMap(({ fields }) => [...fields.values()]),
+  );
+  return [...new Map(below.map((join) => [join.coordinate, join])).values()];
 }
 
 /** Reads a field that has been requested with its object. Objects of the same type can also come from a REST service. */
