@@ -214,7 +214,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML. auth.md is shown as HTML.
   '@lezer/markdown': ['mcp/markdown.ts', 'discovery/auth-md/markdown-html.ts'],
   entities: ['account/connect/methods.ts'],
-  parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
+  parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/settings-cards.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   // Charts of the console, which are drawn as SVG on the server.
   'd3-array': ['operator/console/traffic/chart.ts'],

@@ -10,6 +10,7 @@ import { isObject } from '../http/json-object.ts';
 import { type DirectoryMember, readMembersFile } from '../login/directory/settings-members.ts';
 import { checkLogin, identityFields } from '../login/kinds.ts';
 import { checkLoginSite } from '../login/settings-checks.ts';
+import { type CardTemplates, readCards } from '../mcp/settings-cards.ts';
 import { checkTools } from '../mcp/settings-checks.ts';
 import { readSkills, type Skill } from '../mcp/settings-skills.ts';
 import { checkEnforcement } from '../operations/observe/settings.ts';
@@ -69,6 +70,8 @@ export interface LoadedConfig extends ReturnType<typeof secretValues> {
   readonly upstreamDocuments: ReadonlyMap<string, Tree>;
   /** The files of the Account API; undefined when it is not served. */
   readonly accountFiles: AccountFiles | undefined;
+  /** The templates that tools name in `card`. */
+  readonly cards: CardTemplates;
   /** The skills in the folder that `mcp.skills` names. */
   readonly skills: readonly Skill[];
   /** Every file that was read for this configuration. */
@@ -166,6 +169,7 @@ async function readNamedFiles(tree: Tree, files: SourceFiles) {
   const catalogues = await readCatalogues(tree, files);
   const documents = await readUpstreamDocuments(tree, files);
   const skills = await readSkills(tree, files);
+  const cards = await readCards(tree, files);
   return {
     found: {
       accountFiles: account.files,
@@ -174,8 +178,9 @@ async function readNamedFiles(tree: Tree, files: SourceFiles) {
       languages: catalogues.languages,
       upstreamDocuments: documents.values,
       skills: skills.skills,
+      cards: cards.cards,
     },
-    findings: [account, members, logo, catalogues, documents, skills].flatMap(({ findings }) => findings),
+    findings: [account, members, logo, catalogues, documents, skills, cards].flatMap(({ findings }) => findings),
     problems: [...members.problems, ...catalogues.problems],
     warnings: [...catalogues.warnings, ...skills.warnings],
   };

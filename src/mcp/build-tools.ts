@@ -4,6 +4,7 @@ import type { RouteConfig, ToolConfig } from '../config/schema.ts';
 import { valueAt } from '../config/tree.ts';
 import type { RolesOf } from '../oauth/member-roles.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
+import { type Card, type Cards, cardOf } from './cards/cards.ts';
 import { graphqlAction } from './graphql-action.ts';
 import { KEY_ARGUMENT, KEY_SCHEMA } from './idempotency-key.ts';
 import { type CompileSchema, schemaCompiler, type ValueCheck } from './json-schema.ts';
@@ -25,6 +26,7 @@ export interface ToolParts {
    * Prepares documents of the Account API; undefined when it is not served, which leaves out the tools that use it.
    */
   readonly prepare: PrepareOperation | undefined;
+  readonly cards: Cards;
   /** Holds the calls of a tool with `approve`. */
   readonly hold: (config: ToolConfig, act: Action) => Action;
   /** Characters of one text in a result, and bytes of a whole result. */
@@ -64,7 +66,7 @@ export function buildTools(parts: ToolParts): {
     const call = runner({ ...parts, ...built, act, name, paging, checkInput, checkOutput, mapping });
     // Not for a tool that defines an input of that name itself.
     const takesKey = !built.readOnly && !Object.hasOwn(propertiesOf(config), KEY_ARGUMENT);
-    const descriptor = describe(config, built.readOnly, takesKey);
+    const descriptor = describe(config, built.readOnly, takesKey, parts.cards.get(cardOf(config) ?? ''));
     const roles = [role, built.role].filter((rule) => rule !== undefined);
     return [{ name, scopes: new Set(config.scopes), roles, descriptor, takesKey, call }];
   });
@@ -166,7 +168,7 @@ function withKey(schema: ToolDescriptor['inputSchema']): ToolDescriptor['inputSc
  * Clients show these hints to the user before a call, so the operator cannot override the most important one,
  * `readOnlyHint`.
  */
-function describe(config: ToolConfig, readOnly: boolean, takesKey: boolean): ToolDescriptor {
+function describe(config: ToolConfig, readOnly: boolean, takesKey: boolean, card: Card | undefined): ToolDescriptor {
   const { name, title, description, output, scopes, annotations } = config;
   return {
     name,
@@ -181,6 +183,9 @@ function describe(config: ToolConfig, readOnly: boolean, takesKey: boolean): Too
       idempotentHint: annotations.idempotentHint ?? readOnly,
       openWorldHint: annotations.openWorldHint ?? false,
     },
-    _meta: { securitySchemes: scopes.length === 0 ? [{ type: 'noauth' }] : [{ type: 'oauth2', scopes }] },
+    _meta: {
+      securitySchemes: scopes.length === 0 ? [{ type: 'noauth' }] : [{ type: 'oauth2', scopes }],
+      ...(card && { ui: { resourceUri: card.uri } }),
+    },
   };
 }

@@ -14,6 +14,7 @@ import type { Scope } from '../oauth/scope.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
 import { buildTools, type ToolParts } from './build-tools.ts';
+import { buildCards } from './cards/cards.ts';
 import { createMcpEndpoint } from './endpoint.ts';
 import type { Holding } from './held-action.ts';
 import { createOnce, type OnceParts } from './once.ts';
@@ -49,7 +50,8 @@ export async function openMcp(
   if (mcp === undefined) return undefined;
   const onError = (err: unknown) => log.error({ err }, 'a tool failed');
   const hold = await holder(stored, loaded, { audit, onError });
-  const { tools, findings } = buildTools({ ...mcp, routes, anonymous, call, prepare, rolesOf, hold, onError });
+  const cards = buildCards(mcp.tools, loaded.cards, loaded.config);
+  const { tools, findings } = buildTools({ ...mcp, cards, routes, anonymous, call, prepare, rolesOf, hold, onError });
   if (findings.length > 0) throw loaded.mistaken(findings);
   // Everything that a tool needs, because few apps can ask for more later. What changes something starts unticked on
   // the consent page.
@@ -62,6 +64,7 @@ export async function openMcp(
     resources: buildResources(mcp.resources, tools),
     prompts: mcp.prompts,
     skills: loaded.skills,
+    cards,
   };
   const endpoint = (path: string): McpEndpoint => ({ resource: protectedResource(origin, path), offered });
   const spellings = (path: string): McpEndpointSpellings => ({ plain: endpoint(path), slashed: endpoint(`${path}/`) });

@@ -15,6 +15,7 @@ import { isObject } from '../http/json-object.ts';
 import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { ToolInput } from './argument-template.ts';
+import { type Cards, cardResource, readCard, UI_EXTENSION } from './cards/cards.ts';
 import { fillPrompt } from './prompts.ts';
 import type { Resource } from './resources.ts';
 import type { Skill } from './settings-skills.ts';
@@ -31,6 +32,7 @@ export interface ServerOffer {
   readonly resources: readonly Resource[];
   readonly prompts: McpConfig['prompts'];
   readonly skills: readonly Skill[];
+  readonly cards: Cards;
 }
 
 /** The tool that a message uses, and the arguments in the URI of a resource. */
@@ -66,13 +68,17 @@ const PAGE = 100;
  * because our tools are data that was checked at startup and is only filtered here.
  */
 export function createServer(offer: ServerOffer, served: ServedRequest): Server {
-  const { skills } = offer;
+  const { skills, cards } = offer;
   const shown = ({ scopes }: Tool) => isShown(served.principal, scopes, offer.signIn);
   const listable = (tool: Tool) => shown(tool) && !served.hidden.has(tool);
   const tools = offer.tools.filter(listable);
   const resources = offer.resources.filter(({ tool }) => listable(tool));
   const fixed = resources.filter(({ isTemplate }) => !isTemplate);
-  const listed = [...fixed.map((one) => ({ uri: one.uri, ...described(one) })), ...skills.map(skillResource)];
+  const listed = [
+    ...fixed.map((one) => ({ uri: one.uri, ...described(one) })),
+    ...skills.map(skillResource),
+    ...[...cards.values()].map(cardResource),
+  ];
   const templates = resources.filter(({ isTemplate }) => isTemplate);
   const lists = listHint(offer, tools.length);
   const server = new Server(offer.server, {
@@ -81,7 +87,10 @@ export function createServer(offer: ServerOffer, served: ServedRequest): Server 
       tools: { listChanged: false },
       resources: { listChanged: false, subscribe: false },
       prompts: { listChanged: false },
-      ...(skills.length > 0 ? { extensions: { [SKILLS_EXTENSION]: {} } } : {}),
+      extensions: {
+        ...(skills.length > 0 ? { [SKILLS_EXTENSION]: {} } : {}),
+        ...(cards.size > 0 ? { [UI_EXTENSION]: {} } : {}),
+      },
     },
     instructions: offer.instructions,
     cacheHints: {
@@ -110,7 +119,9 @@ export function createServer(offer: ServerOffer, served: ServedRequest): Server 
     ),
   );
   server.setRequestHandler('resources/read', ({ params: { uri } }) =>
-    guarded<ReadResourceResult>(() => readSkillFile(skills, uri) ?? readResult(served, shown, uri)),
+    guarded<ReadResourceResult>(
+      () => readCard(cards, uri) ?? readSkillFile(skills, uri) ?? readResult(served, shown, uri),
+    ),
   );
   server.setRequestHandler('prompts/list', ({ params }) =>
     guarded(() => page('prompts', offer.prompts, params?.cursor, promptEntry)),

@@ -37,6 +37,7 @@ const tool = z
     result: schema.optional(),
     paging: paging.optional(),
     approve: z.boolean().default(false),
+    card: z.string().min(1).optional(),
     annotations: z
       .strictObject({
         destructiveHint: z.boolean().optional(),

@@ -167,7 +167,7 @@ const { source } = createRequire(require.resolve('@axe-core/playwright'))('axe-c
 const NO_SOURCE = '0';
 
 /** Adds the violations to `findings` and returns how many rules passed. */
-async function axe(page: Page, where: string, findings: string[]): Promise<number> {
+export async function axe(page: Page, where: string, findings: string[]): Promise<number> {
   for (const frame of page.frames()) {
     // With a value of its own, so that axe is not sent back.
     if ((await frame.evaluate('typeof axe')) !== 'object') await frame.evaluate(`${source};0`);

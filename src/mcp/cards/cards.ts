@@ -1,0 +1,104 @@
+import { hash } from 'node:crypto';
+import { basename, extname } from 'node:path';
+import type { Config, ToolConfig } from '../../config/schema.ts';
+import { inkOn, readableOn } from '../../http/colour.ts';
+import { html } from '../../http/html.ts';
+import { codePath, readInstalled } from '../../installation.ts';
+import type { CardTemplates } from '../settings-cards.ts';
+
+/** What a host shows for the result of a tool (MCP Apps, SEP-1865): a page for a frame without network. */
+export interface Card {
+  /** It changes with the content, because hosts keep what they have read. */
+  readonly uri: string;
+  readonly name: string;
+  readonly html: string;
+}
+
+export const UI_EXTENSION = 'io.modelcontextprotocol/ui';
+const MEDIA_TYPE = 'text/html;profile=mcp-app';
+/** Nothing is loaded from anywhere, and the card has no background of its own. */
+const META = { ui: { csp: { connectDomains: [], resourceDomains: [] }, prefersBorder: true } };
+
+/** The card of a tool that has none of its own, and whose calls a member approves. */
+const APPROVAL_CARD = 'approval';
+
+const DARK_PAPER = '#171717';
+
+/** The cards by what tools name them: their template's path, or APPROVAL_CARD. */
+export type Cards = ReadonlyMap<string, Card>;
+
+/** What a tool names its card; undefined if it has none. */
+export function cardOf({ card, approve }: Pick<ToolConfig, 'card' | 'approve'>): string | undefined {
+  return card ?? (approve ? APPROVAL_CARD : undefined);
+}
+
+/** Builds the cards that tools name. `colour` is that of the members' pages. */
+export function buildCards(
+  tools: readonly ToolConfig[],
+  templates: CardTemplates,
+  { name: school, pages: { colour } }: Pick<Config, 'name' | 'pages'>,
+): Cards {
+  const style = accents(colour) + read('card.css');
+  const script = read('card.js');
+  const named = new Set(tools.map(cardOf).filter((file) => file !== undefined));
+  return new Map(
+    [...named].map((file) => {
+      const template = templates.get(file) ?? '';
+      const name = basename(file, extname(file));
+      const text = documentOf({ school, name, style, script, template });
+      const uri = `ui://coursegate/${name}-${hash('sha256', text, 'hex').slice(0, 12)}.html`;
+      return [file, { uri, name, html: text }];
+    }),
+  );
+}
+
+/** The entry of a card in the list of resources. */
+export function cardResource({ uri, name }: Card) {
+  return { uri, name, mimeType: MEDIA_TYPE, _meta: META };
+}
+
+/** What is read at the URI of a card; undefined if none has it. */
+export function readCard(cards: Cards, uri: string) {
+  for (const card of cards.values())
+    if (card.uri === uri) return { contents: [{ uri, mimeType: MEDIA_TYPE, text: card.html, _meta: META }] };
+  return undefined;
+}
+
+function read(file: string): string {
+  return readInstalled(codePath(`mcp/cards/${file}`)).toString('utf8');
+}
+
+/** Readable on the host's background, of which only the theme is known. */
+function accents(colour: string): string {
+  const dark = readableOn(colour, DARK_PAPER);
+  return `:root { --card-accent: light-dark(${colour}, ${dark}); --card-on-accent: light-dark(${inkOn(colour)}, ${inkOn(dark)}); }\n`;
+}
+
+interface CardParts {
+  readonly school: string;
+  readonly name: string;
+  readonly style: string;
+  readonly script: string;
+  readonly template: string;
+}
+
+/** The script and the style are in the document, because a host allows nothing else by default. */
+function documentOf({ school, name, style, script, template }: CardParts): string {
+  const body = html`<body data-name="${school}" data-version="1">`.text;
+  const title = html`<title>${school}: ${name}</title>`.text;
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+${title}
+<style>
+${style}</style>
+${body}
+<main id="card" aria-busy="true" aria-live="polite"></main>
+<template id="template">${template}</template>
+<template id="approval"><p data-text="message"></p><button class="go" data-link="url">Open the page to approve</button></template>
+<script>
+${script}</script>
+</body>
+</html>
+`;
+}
