@@ -23,6 +23,7 @@ const foundation = {
   store: memoryStore(Date.now),
   counters: memoryCounters(Date.now),
   clock: Date.now,
+  secret: '',
   log: createLog('error', 2),
 };
 const { mcp } = await openInterfaces(foundation, loaded, {

@@ -1,12 +1,10 @@
 import type { AccountPart } from '../account/part.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
-import type { OnceParts } from '../mcp/once.ts';
-import type { McpPart } from '../mcp/part.ts';
+import type { McpFoundation, McpPart } from '../mcp/part.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import type { RolesOf } from '../oauth/member-roles.ts';
 import type { Audit } from '../operations/audit.ts';
-import type { Log } from '../operations/log.ts';
 import { NO_ROLES } from '../roles/roles.ts';
 import { memoryStore } from '../storage/memory/memory-store.ts';
 import { memoryCounters } from '../storage/memory-counters.ts';
@@ -31,7 +29,7 @@ interface InterfaceUses {
  * that `serve` and `check` report the same. Code of what is not configured is not loaded.
  */
 export async function openInterfaces(
-  foundation: OnceParts & { readonly log: Pick<Log, 'error'> },
+  foundation: McpFoundation,
   loaded: LoadedConfig,
   uses: InterfaceUses,
 ): Promise<Interfaces> {
@@ -68,7 +66,10 @@ export async function checkInterfaces(loaded: LoadedConfig): Promise<readonly Pr
     throw new Error('nothing is called while a configuration is checked');
   };
   const clock = Date.now;
-  const foundation = { store: memoryStore(clock), counters: memoryCounters(clock), clock, log: { error() {} } };
-  const { account } = await openInterfaces(foundation, loaded, { call, rolesOf: NO_ROLES.of, audit() {} });
-  return account?.warnings ?? [];
+  const stored = { store: memoryStore(clock), counters: memoryCounters(clock), clock };
+  const foundation = { ...stored, secret: '', log: { error() {} } };
+  const { account, mcp } = await openInterfaces(foundation, loaded, { call, rolesOf: NO_ROLES.of, audit() {} });
+  const { toolWarnings } = await import('../mcp/tool-warnings.ts');
+  const names = loaded.config.mcp?.tools.map(({ name }) => name) ?? [];
+  return [...(account?.warnings ?? []), ...loaded.mistaken(toolWarnings(mcp?.tools ?? [], names)).problems];
 }

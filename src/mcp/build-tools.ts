@@ -9,6 +9,7 @@ import { graphqlAction } from './graphql-action.ts';
 import { KEY_ARGUMENT, KEY_SCHEMA } from './idempotency-key.ts';
 import { type CompileSchema, schemaCompiler, type ValueCheck } from './json-schema.ts';
 import { type AnswerMapping, compileMapping } from './mapping.ts';
+import type { HideNames } from './pseudonyms.ts';
 import { routeAction } from './route-action.ts';
 import { runner } from './run-tool.ts';
 import type { Action, BuiltAction, Tool, ToolDescriptor } from './tool.ts';
@@ -29,6 +30,8 @@ export interface ToolParts {
   readonly cards: Cards;
   /** Holds the calls of a tool with `approve`. */
   readonly hold: (config: ToolConfig, act: Action) => Action;
+  /** Replaces names of people in results. */
+  readonly hide: HideNames;
   /** Characters of one text in a result, and bytes of a whole result. */
   readonly longestText: number;
   readonly largestResult: number;

@@ -13,12 +13,14 @@ import { protectedResource } from '../oauth/protected-resource.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
+import { deriveKey } from '../storage/seal.ts';
 import { buildTools, type ToolParts } from './build-tools.ts';
 import { buildCards } from './cards/cards.ts';
 import { createMcpEndpoint } from './endpoint.ts';
 import type { Holding } from './held-action.ts';
 import { createOnce, type OnceParts } from './once.ts';
 import { holdsCalls, MCP_PATHS } from './paths.ts';
+import { hideNames } from './pseudonyms.ts';
 import { buildResources } from './resources.ts';
 import { createServer, type ServerFactory, type ServerOffer } from './server.ts';
 import type { McpEndpoint, McpEndpointSpellings } from './sign-in.ts';
@@ -40,9 +42,16 @@ interface McpUses extends Pick<ToolParts, 'call' | 'prepare' | 'rolesOf'> {
   readonly serverOf?: ServerFactory | undefined;
 }
 
+/** What tools need of what lives as long as the process. */
+export interface McpFoundation extends OnceParts {
+  readonly log: Pick<Log, 'error'>;
+  /** The secret of the store. */
+  readonly secret: string;
+}
+
 /** Undefined if no tools are configured. Rejects with ConfigError, which lists every mistake in them. */
 export async function openMcp(
-  { log, ...stored }: OnceParts & { readonly log: Pick<Log, 'error'> },
+  { log, secret, ...stored }: McpFoundation,
   loaded: LoadedConfig,
   { call, prepare, rolesOf, audit, serverOf }: McpUses,
 ): Promise<McpPart | undefined> {
@@ -51,7 +60,9 @@ export async function openMcp(
   const onError = (err: unknown) => log.error({ err }, 'a tool failed');
   const hold = await holder(stored, loaded, { audit, onError });
   const cards = buildCards(mcp.tools, loaded.cards, loaded.config);
-  const { tools, findings } = buildTools({ ...mcp, cards, routes, anonymous, call, prepare, rolesOf, hold, onError });
+  const hide = hideNames(mcp.pseudonyms, deriveKey(secret, 'mcp-pseudonyms'));
+  const uses = { call, prepare, rolesOf, hold, hide, onError };
+  const { tools, findings } = buildTools({ ...mcp, ...uses, cards, routes, anonymous });
   if (findings.length > 0) throw loaded.mistaken(findings);
   // Everything that a tool needs, because few apps can ask for more later. What changes something starts unticked on
   // the consent page.

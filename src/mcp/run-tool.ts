@@ -5,6 +5,7 @@ import type { ValueCheck } from './json-schema.ts';
 import { fitsInto } from './json-size.ts';
 import type { AnswerMapping } from './mapping.ts';
 import { cursorAt, cutResult, type Paging, placeOf, type ResultPosition } from './paging.ts';
+import type { HideNames } from './pseudonyms.ts';
 import { shorten } from './shorten.ts';
 import { type Action, CANCELLED, type CallContext, type FailedOutcome, type ToolOutcome } from './tool.ts';
 
@@ -15,6 +16,8 @@ interface Run {
   /** Undefined if results are not checked. */
   readonly checkOutput: ValueCheck | undefined;
   readonly mapping: AnswerMapping;
+  /** Replaces names of people in a mapped result. */
+  readonly hide: HideNames;
   /**
    * How results that are too long are split into pages. Undefined: they are shortened, and the rest cannot be
    * requested.
@@ -32,7 +35,7 @@ interface Run {
  * cleans it, limits its size and checks it against the output schema.
  */
 export function runner(run: Run): Action {
-  const { name, act, checkInput, checkOutput, mapping, paging, longestText, onError } = run;
+  const { name, act, checkInput, checkOutput, mapping, hide, paging, longestText, onError } = run;
   // A text that is split into pages is cleaned as a whole first, so that no page begins within something that is removed.
   const parted = paging && { name: paging.of, longest: LONGEST_WHOLE };
   return async (input, context) => {
@@ -50,7 +53,7 @@ export function runner(run: Run): Action {
       return failure(thrown, context, onError);
     }
     if (outcome.kind === 'failed') return outcome;
-    const mapped = mapping(outcome.value);
+    const mapped = hide(mapping(outcome.value), context.principal);
     // Cleaned once, yielding to the event loop. The steps after it only look at as much as fits.
     const clean = await cleanValue(mapped, longestText, parted);
     const inFull = paging === undefined ? wholeResult(clean) : await partResult(clean, paging, begun.place, input);

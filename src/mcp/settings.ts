@@ -100,6 +100,7 @@ export const mcp = z
     skills: z.string().min(1).optional(),
     signIn: z.enum(['never', 'on-call']).default('never'),
     instructions: z.string().max(2000).optional(),
+    pseudonyms: z.array(text.max(200)).default([]),
     origins: z.union([z.literal('*'), z.array(z.string().min(1))]).default(BROWSER_CLIENTS),
     tools: z.array(tool).default([]),
     resources: z.array(resource).default([]),

@@ -164,7 +164,7 @@ extend type Viewer { courses: [Course!]
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-failed-field-'));
   const log = createLog('info', openSync(join(folder, 'log'), 'a'));
   const clock = Date.now;
-  const foundation = { store: memoryStore(clock), counters: memoryCounters(clock), clock, log };
+  const foundation = { store: memoryStore(clock), counters: memoryCounters(clock), clock, secret: '', log };
   const { account } = await openInterfaces(foundation, loaded, {
     call: async () => ({ status: 200, headers: {}, body: JSON.stringify({ items: [{ course: { slug: SECRET } }] }) }),
     rolesOf: NO_ROLES.of,
