@@ -43,10 +43,12 @@ export function refreshTokenAdapter(store: Store, tokens: RefreshTokens, entries
       if (OLD.test(value)) return entries.find(value);
       const token = tokens.read(value);
       const since = performance.now();
-      const entry = token && (await store.get(REFRESH_TOKEN, token.family));
-      if (token === undefined || entry === undefined) return undefined;
-      const { kind, payload } = findInFamily(entry, value, token);
+      if (token === undefined) return undefined;
       const unit = currentUnitOfWork();
+      if (unit !== undefined) unit.hasRead = true;
+      const entry = await store.get(REFRESH_TOKEN, token.family);
+      if (entry === undefined) return undefined;
+      const { kind, payload } = findInFamily(entry, value, token);
       const { revision, payload: record } = entry;
       if (unit !== undefined) unit.presented = { kind, family: token.family, revision, record, since, payload };
       // It gives nothing, but its app may always end the connection with it.

@@ -127,6 +127,8 @@ export function tokenTransaction(
       ctx.body = { error: 'invalid_grant', error_description: AHEAD };
       tell('refresh_token_ahead', payload?.grantId, payload?.accountId);
     }
+    // Whoever is told that a connection has ended may rely on it, so a failover must not undo that.
+    if (ctx.status === 400 && unit.hasRead) await store.commit([], 'vital');
     if (ctx.status !== 200 || source === undefined) return;
 
     const presented = presentedIn(oidc, source);
@@ -155,6 +157,7 @@ export function tokenTransaction(
     const isCopy = recalled.kind === 'reused' || (recalled.kind === 'unknown' && unit.usedBefore);
     // If someone has ended the connection since the token was read, what is known of its use is gone, and nothing is left to end.
     const reused = isCopy && (await store.get('Grant', presented.grantId)) !== undefined;
+    if (isCopy && !reused) await store.commit([], 'vital');
     if (reused) {
       await removingAtOnce(
         store,

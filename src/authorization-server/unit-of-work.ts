@@ -19,6 +19,8 @@ export class UnitOfWork {
   readonly #used = new Set<string>();
   /** Whether something it consumes was already consumed when it was read. Then this is no race with another request. */
   usedBefore = false;
+  /** Whether the store was asked about a code or refresh token. A refusal then says what the store knows. */
+  hasRead = false;
   /** The refresh token that the request presented, as it was found in the record of its family. */
   presented:
     | {
@@ -42,6 +44,7 @@ export class UnitOfWork {
 
   /** Reads its own writes. */
   async get(kind: string, id: string): Promise<Entry | undefined> {
+    this.hasRead = true;
     const entry = this.#written.get(`${kind}\0${id}`) ?? (await this.#store.get(kind, id));
     if (entry?.consumedAt !== undefined) this.#used.add(`${kind}\0${id}`);
     return entry;

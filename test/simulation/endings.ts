@@ -32,6 +32,8 @@ export function createEndings({ world, promises, plan }: ClientParts, holders: r
   /** What was begun, by member. */
   const begun = new Map<string, string>();
   let resumes = 0;
+  /** Those that have begun and may still take effect. One without an answer may do so at any time. */
+  const resuming = new Set<number>();
 
   /** They repeat it until it is acknowledged. `first`: the life that was asked first. */
   const end = (action: Action, ending: Ending, tries = 1, first?: string): void => {
@@ -125,14 +127,17 @@ export function createEndings({ world, promises, plan }: ClientParts, holders: r
     suspend(action: Action): void {
       const member = memberOf(action);
       let before = resumes;
+      let isAlone = true;
       const run: Ending['run'] = async ({ server }) => {
         before = resumes;
+        isAlone = resuming.size === 0;
         promises.suspending(member);
         await server.controls.account.suspendMember(member, DECISION);
         return DONE;
       };
       const acknowledged = (life: string) => {
-        if (before !== resumes) return;
+        // At the same time, either may come last.
+        if (!isAlone || before !== resumes) return;
         promises.suspended(member);
         // Those that were approved meanwhile are cut off, too.
         promises.ended(of(member)(), life, 'suspended');
@@ -144,8 +149,11 @@ export function createEndings({ world, promises, plan }: ClientParts, holders: r
       const member = memberOf(action);
       const run: Ending['run'] = async ({ server }) => {
         resumes += 1;
+        const own = resumes;
+        resuming.add(own);
         promises.resuming(member);
         await server.controls.account.resumeMember(member, DECISION);
+        resuming.delete(own);
         return DONE;
       };
       end(action, { who: 'operator', connections: of(member), run, member });

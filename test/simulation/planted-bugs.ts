@@ -218,8 +218,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       [
         `${SERVER}/refresh-adapter.ts`,
-        'token && (await store.get(REFRESH_TOKEN, token.family))',
-        'token && (await store.get(REFRESH_TOKEN, token.family).catch(() => undefined))',
+        'const entry = await store.get(REFRESH_TOKEN, token.family);',
+        'const entry = await store.get(REFRESH_TOKEN, token.family).catch(() => undefined);',
       ],
     ],
   },
@@ -248,6 +248,18 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'NothingLost',
     model: 'a revocation is acknowledged before the standby has it',
     edits: [[`${SERVER}/token-transaction.ts`, `else await store.commit([], 'vital');`, '']],
+  },
+  {
+    name: 'refused-before-the-replica',
+    what: 'a code is refused because its connection has ended, before the standby has that end',
+    breaks: 'NothingLost',
+    edits: [
+      [
+        `${SERVER}/token-transaction.ts`,
+        `if (ctx.status === 400 && unit.hasRead) await store.commit([], 'vital');`,
+        '',
+      ],
+    ],
   },
   {
     name: 'restored-token-by-generation',

@@ -54,12 +54,14 @@ async function run(seed: number, plan: Plan, ground: Ground): Promise<Outcome> {
   const violations: Violation[] = [];
   const situations = new Set<string>();
   const order: string[] = [];
+  let rotations = 0;
   const world = await buildWorld({
     plan,
     ground,
     write: (line) => history.push(line),
     committed(work, mutations, number) {
       const kinds = mutations.flatMap((one) => ('entry' in one ? [one.entry.kind] : []));
+      if (kinds.includes('SigningKeys')) rotations += 1;
       if (!kinds.includes('AnswerWatch')) order.push(`${work.about} ${work.role}`);
       if (kinds.some((kind) => ISSUED.has(kind))) tokens.issued(work.name, number);
     },
@@ -84,14 +86,14 @@ async function run(seed: number, plan: Plan, ground: Ground): Promise<Outcome> {
       world.say('BROKEN', violation.promise, violation.what);
     },
   });
-  const keys = createKeyWatch(world, promises, plan);
+  const keys = createKeyWatch(world, promises);
   const clients = createClients({ plan, world, promises, ground, tokens, situations });
   for (const action of plan.actions) world.scheduler.after(action.at, () => clients.act(action));
   const began = world.now();
   await world.scheduler.run(world.scheduler.now() - began + plan.calm);
   world.calm();
   await clients.lookAtTheEnd();
-  keys.compare();
+  keys.compare(rotations);
   const areKeysKept = plan.actions.every(({ kind }) => kind !== 'keys rotate');
   await world.close(violations.length === 0 && areKeysKept);
   return { seed, plan, history, violations, coverage: { interleaving: order.join('; '), situations } };

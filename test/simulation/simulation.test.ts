@@ -20,6 +20,12 @@ describe('the gates in simulated schedules', { concurrent: false }, () => {
     console.info(describeTotal(total));
   });
 
+  // In two of them an operator's two commands were on their way at once; in the last, a failover undid what was told.
+  it.each([28_390, 38_153, 54_941, 60_572])('keep what one of the first million broke: seed %i', async (seed) => {
+    const { violations } = await simulate(seed);
+    expect(violations).toEqual([]);
+  });
+
   it('happen again word for word with the same seed', async () => {
     const once = [];
     for (let seed = 1; seed <= 20; seed += 1) once.push(timeline((await simulate(seed)).history));

@@ -4,7 +4,7 @@ import type { Step } from '../trace.ts';
 import type { Answer } from './gates.ts';
 import { approval, FIELD, lookUp, revocation, suspension, tokenRequest } from './held-request.ts';
 import type { Moment } from './model-state.ts';
-import { finish, giveUp, goOn, heldFor, isEnding, leave, type Played, start } from './running.ts';
+import { finish, giveUp, goOn, heldFor, isEnding, leave, type Played, type Running, start } from './running.ts';
 import { MEMBER } from './stage.ts';
 
 /** Brings about what a step of a trace is. */
@@ -72,12 +72,18 @@ export async function play(played: Played, at: number, before: Moment, after: Mo
     default:
       if (event.startsWith('Look')) await look(played, request, before);
       else await goOn(played, requests.get(request));
+      // In the model, a refusal waits for no standby.
+      if (after.of('phase', request)[0] === 'Refused') await advanceAfterCommit(requests.get(request));
       if (event === 'AnswerTokens') learn(played, request, before);
   }
   // What found its token active before it was revoked is admitted once, and not remembered.
   const overtaken = ['Fill', 'Tick', 'Crash'].includes(event) ? [] : lookUps;
   for (const one of overtaken) await finish(played, one);
   for (const one of lookUps) requests.delete(one);
+}
+
+async function advanceAfterCommit(one: Running | undefined): Promise<void> {
+  if (one?.held.stop?.when === 'after') await one.held.advance(one.over);
 }
 
 async function crash({ stage, requests, approvals }: Played, gate: string): Promise<void> {
