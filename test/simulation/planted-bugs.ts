@@ -250,18 +250,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [[`${SERVER}/token-transaction.ts`, `else await store.commit([], 'vital');`, '']],
   },
   {
-    name: 'refused-before-the-replica',
-    what: 'a code is refused because its connection has ended, before the standby has that end',
-    breaks: 'NothingLost',
-    edits: [
-      [
-        `${SERVER}/token-transaction.ts`,
-        `if (ctx.status === 400 && unit.hasRead) await store.commit([], 'vital');`,
-        '',
-      ],
-    ],
-  },
-  {
     name: 'restored-token-by-generation',
     what: 'a refresh token is known by its generation alone, also one that a failed-over store has lost',
     breaks: 'NothingUnknown',
