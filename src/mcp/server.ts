@@ -1,6 +1,7 @@
 import {
   type CallToolResult,
   type Implementation,
+  type InputRequiredResult,
   type McpRequestContext,
   type McpServer,
   type Notification,
@@ -9,11 +10,13 @@ import {
   type ReadResourceResult,
   ResourceNotFoundError,
   Server,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { McpConfig } from '../config/schema.ts';
 import { isObject } from '../http/json-object.ts';
 import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
 import type { Principal } from '../oauth/principal.ts';
+import { approvalRequest } from './approval-request.ts';
 import type { ToolInput } from './argument-template.ts';
 import { type Cards, cardResource, readCard, UI_EXTENSION } from './cards/cards.ts';
 import { fillPrompt } from './prompts.ts';
@@ -108,7 +111,7 @@ export function createServer(offer: ServerOffer, served: ServedRequest): Server 
     guarded(() => page('tools', tools, params?.cursor, ({ descriptor }) => descriptor)),
   );
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
-    guarded(() => callResult(served, shown, params.arguments ?? {}, (notification) => mcpReq.notify(notification))),
+    guarded(() => callResult(served, shown, params.arguments ?? {}, mcpReq)),
   );
   server.setRequestHandler('resources/list', ({ params }) =>
     guarded(() => page('resources', listed, params?.cursor, (one) => one)),
@@ -149,13 +152,14 @@ async function callResult(
   { used, refusal, run }: ServedRequest,
   shown: IsShown,
   input: ToolInput,
-  notify: Notify,
-): Promise<CallToolResult> {
+  asked: ServerContext['mcpReq'],
+): Promise<CallToolResult | InputRequiredResult> {
   if (refusal !== undefined) return challengeResult(refusal);
   if (used === undefined || !shown(used.tool)) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No tool has this name.');
   }
-  return toolResult(await run(used, input, notify));
+  const outcome = await run(used, input, (notification) => asked.notify(notification));
+  return approvalRequest(outcome, used.tool, asked) ?? toolResult(outcome);
 }
 
 async function readResult({ used, refusal, run }: ServedRequest, shown: IsShown, uri: string) {

@@ -234,6 +234,75 @@ describe.each(STORES.filter(({ present }) => present()))('a call that its member
     await client.close();
   });
 
+  describe('through a client that opens addresses', () => {
+    type Answer = 'accept' | 'decline' | 'cancel';
+    /** The result of one call, and the addresses that the client was asked to open. */
+    const callThrough = async (
+      args: object,
+      answer: (url: string) => Promise<Answer>,
+      {
+        mode = 'auto',
+        elicitation = { url: {} },
+      }: { mode?: 'auto' | 'legacy'; elicitation?: Record<string, Record<string, string>> } = {},
+      // biome-ignore lint/suspicious/noExplicitAny: a result is judged field by field
+    ): Promise<{ result: any; opened: string[] }> => {
+      const opened: string[] = [];
+      const client = new Client(
+        { name: 'test', version: '1' },
+        { capabilities: { elicitation }, versionNegotiation: { mode } },
+      );
+      client.setRequestHandler('elicitation/create', async ({ params }) => {
+        if (params.mode !== 'url') throw new Error('asked with a form');
+        expect(params.message).toBe('Approve this call: Enrol in a course');
+        opened.push(params.url);
+        return { action: await answer(params.url) };
+      });
+      const requestInit = { headers: { authorization: `Bearer ${token}` } };
+      await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', world.origin), { requestInit }));
+      const result = await client.callTool({ name: 'enrol', arguments: { ...args } });
+      await client.close();
+      return { result, opened };
+    };
+
+    it('is made in the same call once the member has approved it on the page', async () => {
+      const reached = await written(async () => {
+        const { result, opened } = await callThrough({ course: 'c-url' }, async (url) => {
+          await decide(url, 'approve');
+          return 'accept';
+        });
+        expect(opened).toEqual([expect.stringMatching(/^http:.*\/oauth\/apps\/approvals\/[\w-]{43}$/)]);
+        expect(result.structuredContent.enrolment).toMatch(/^number-/);
+      });
+      expect(reached).toBe(1);
+    });
+
+    it.each<Answer>(['accept', 'decline', 'cancel'])('is not made because the client says %s', async (answer) => {
+      const reached = await written(async () => {
+        const { result, opened } = await callThrough({ course: `c-says-${answer}` }, async () => answer);
+        expect(opened).toHaveLength(1);
+        expect([result.isError, waiting(result)]).toEqual([true, opened[0]]);
+      });
+      expect(reached).toBe(0);
+    });
+
+    it('is not made when the member declined on the page, whatever the client says', async () => {
+      const { result } = await callThrough({ course: 'c-url-no' }, async (url) => {
+        await decide(url, 'deny');
+        return 'accept';
+      });
+      expect(result.content[0].text).toMatch(/^The member declined this call/);
+    });
+
+    it('has the link in the result of one that only shows forms, or speaks an earlier revision', async () => {
+      const never = async (): Promise<Answer> => 'accept';
+      for (const how of [{ elicitation: { form: {} } }, { mode: 'legacy' } as const]) {
+        const { result, opened } = await callThrough({ course: 'c-url-old' }, never, how);
+        expect([opened, result.isError]).toEqual([[], true]);
+        waiting(result);
+      }
+    });
+  });
+
   it('is in the audit at each step, without its arguments', async () => {
     const url = await approved({ course: 'c-audit', note: 'not-for-the-log' });
     const id = url.split('/').at(-1);
