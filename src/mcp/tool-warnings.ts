@@ -68,8 +68,8 @@ function nameKey(name: string): string {
 }
 
 /**
- * Two descriptions have a key in common if they have the same words, or the same but for one that is in no name: the
- * keys are the sum of the hashes of all words, and this sum without each of these words.
+ * Two descriptions have a key in common if they have the same words, or the same but for one that the name of its tool
+ * does not have: the keys are the sum of the hashes of all words, and this sum without each of these words.
  */
 function descriptionKeys({ name, descriptor }: Tool): readonly number[] {
   const own = new Set(wordsIn(name));
