@@ -1,4 +1,5 @@
 import type { AuditOptions } from '../operator/doctor/audit.ts';
+import type { DirectoryName } from '../operator/doctor/directory/listing.ts';
 import type { Report } from '../operator/doctor/report.ts';
 import { programName } from '../operator/program-name.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
@@ -13,6 +14,7 @@ interface DoctorFlags extends GateFlags {
   readonly skip?: string;
   readonly timeout: string;
   readonly json: boolean;
+  readonly directory?: DirectoryName;
   readonly gateway?: string;
   readonly echo?: string;
   readonly echoServer?: string;
@@ -27,7 +29,7 @@ interface DoctorFlags extends GateFlags {
 
 /** Options that mean something only with --config, and only with --gateway. */
 const WITH_CONFIG = ['admin', 'cert', 'key', 'member', 'signIn'] as const;
-const WITH_GATEWAY = ['echo', 'echoServer', 'public', 'forbidden', 'token', 'authDown'] as const;
+const WITH_GATEWAY = ['echo', 'echoServer', 'public', 'forbidden', 'authDown'] as const;
 
 export const define: Define = (command, terminal) => {
   gateOptions(
@@ -71,18 +73,22 @@ async function run(
   terminal: Terminal,
   audit: AuditOptions,
 ): Promise<Report> {
-  const { gateway, register, config } = flags;
+  const { gateway, register, config, directory } = flags;
   const given = (names: readonly (keyof DoctorFlags)[]) =>
     names
       .find((name) => flags[name] !== undefined && flags[name] !== false)
       ?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   if (gateway !== undefined) {
-    if (url !== undefined || register || config !== undefined)
-      throw misused('--gateway takes neither another URL nor --config or --register.');
+    if (url !== undefined || register || config !== undefined || directory !== undefined)
+      throw misused('--gateway takes neither another URL nor --config, --register or --directory.');
     return gatewayReport(gateway, flags, terminal, audit);
   }
   const [gatewayOnly, configOnly] = [given(WITH_GATEWAY), given(WITH_CONFIG)];
   if (gatewayOnly !== undefined) throw misused(`--${gatewayOnly} needs --gateway.`);
+  if (directory !== undefined && configOnly !== undefined)
+    throw misused(`--${configOnly} does not go with --directory.`);
+  if (directory !== undefined) return listingReport(directory, url, flags, terminal, audit);
+  if (flags.token !== undefined) throw misused('--token needs --gateway or --directory.');
   const { doctor } = await import('../operator/doctor/doctor.ts');
   if (config === undefined) {
     if (configOnly !== undefined) throw misused(`--${configOnly} needs --config.`);
@@ -130,6 +136,28 @@ async function backendReport(
           open: browser ? openBrowser : undefined,
         }
       : undefined,
+  });
+}
+
+/** Holds a deployment against the rules of a directory. */
+async function listingReport(
+  directory: DirectoryName,
+  url: string | undefined,
+  { config, register, token }: DoctorFlags,
+  terminal: Terminal,
+  audit: AuditOptions,
+): Promise<Report> {
+  if (url === undefined) throw misused('--directory needs a URL.');
+  const { examineListing } = await import('../operator/doctor/directory/directory-doctor.ts');
+  const { configuredTools } = await import('../mcp/configured-tools.ts');
+  const loaded = config === undefined ? undefined : await readConfig(config, terminal);
+  return examineListing({
+    ...audit,
+    url,
+    register,
+    directory,
+    token: token ?? terminal.environment.COURSEGATE_DOCTOR_TOKEN,
+    own: loaded && { support: loaded.config.pages.support, tools: configuredTools(loaded.config.mcp) },
   });
 }
 

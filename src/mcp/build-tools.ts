@@ -171,7 +171,12 @@ function withKey(schema: ToolDescriptor['inputSchema']): ToolDescriptor['inputSc
  * Clients show these hints to the user before a call, so the operator cannot override the most important one,
  * `readOnlyHint`.
  */
-function describe(config: ToolConfig, readOnly: boolean, takesKey: boolean, card: Card | undefined): ToolDescriptor {
+export function describe(
+  config: ToolConfig,
+  readOnly: boolean,
+  takesKey: boolean,
+  card: Card | undefined,
+): ToolDescriptor {
   const { name, title, description, output, scopes, annotations } = config;
   return {
     name,

@@ -1,12 +1,14 @@
 import { field, jsonObject, type SiteAnswer } from './answer.ts';
 import { createAsk } from './ask.ts';
 import { type AuditOptions, addressOf, runAudit } from './audit.ts';
+import type { Check } from './check.ts';
 import { CHECKS } from './checks/checks.ts';
 import { certificateEnd } from './connection.ts';
 import { edgeOf } from './edges.ts';
+import type { Facts } from './facts/facts.ts';
 import { FINDERS } from './facts/finders.ts';
 import { RESOURCE_METADATA_PATH } from './facts/metadata.ts';
-import { findFacts } from './find-facts.ts';
+import { type FactFinders, findFacts } from './find-facts.ts';
 import { notOAuth } from './not-oauth.ts';
 import { patiently } from './rate-limit.ts';
 import { type Registered, removeAll } from './registrations.ts';
@@ -37,18 +39,34 @@ const LONGEST_BODY = 1024 * 1024;
  * resources. Throws UsageError for an invalid address or selection of checks.
  */
 export async function doctor(options: DoctorOptions): Promise<Report> {
+  return examineSite(options, { checks: CHECKS, finders: FINDERS, more: {} });
+}
+
+/** What a deployment is examined with. `X` is what its checks know besides the site. */
+interface SiteTable<X, F extends Facts> {
+  readonly checks: readonly Check<ExaminedSite & X, F>[];
+  readonly finders: FactFinders<ExaminedSite & X, F>;
+  readonly more: X;
+}
+
+/** The same with the checks of one table. */
+export async function examineSite<X, F extends Facts>(
+  options: DoctorOptions,
+  { checks, finders, more }: SiteTable<X, F>,
+): Promise<Report> {
   const { ca, register, only = [] } = options;
   const insist = options.insist === true || only.length > 0;
   const { origin, path } = addressOf(options.url);
   return runAudit(options, {
     url: origin + path,
     doing: `Checking ${origin}${path}${register === true ? '' : ' without registering an app'}`,
-    checks: CHECKS,
+    checks,
     async open(limitsOfAudit, now) {
       const to = { origin, ca, ...limitsOfAudit() };
       const askAsIs = createAsk(to, LONGEST_BODY);
       const registered = register === true ? new Set<Registered>() : undefined;
-      const examined: ExaminedSite = {
+      const examined: ExaminedSite & X = {
+        ...more,
         origin,
         path,
         ask: (url, question) => patiently('the site', to.signal, () => askAsIs(url, question), retryAfter),
@@ -60,7 +78,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
       };
       const unreachable = await reasonUnreachable(examined);
       if (unreachable !== undefined) throw new Unavailable(unreachable);
-      const find = findFacts(examined, FINDERS);
+      const find = findFacts(examined, finders);
       const nothing = insist ? undefined : await notOAuth(examined, find);
       if (nothing !== undefined) return { nothing };
       return {

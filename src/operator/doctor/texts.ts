@@ -3,7 +3,7 @@ import { readTexts, textFiles } from '../texts.ts';
 
 /** Where the tables of checks are. Beside each is a YAML file with its texts. */
 const FOLDERS = [
-  ...['checks', 'backend/checks', 'gateway/checks'].map((folder) => `operator/doctor/${folder}`),
+  ...['checks', 'backend/checks', 'gateway/checks', 'directory/checks'].map((folder) => `operator/doctor/${folder}`),
   // Those of one way to sign in stand with it.
   'login',
 ];

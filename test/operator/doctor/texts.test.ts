@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { codePath } from '../../../src/installation.ts';
 import { BACKEND_CHECKS } from '../../../src/operator/doctor/backend/checks/checks.ts';
 import { CHECKS } from '../../../src/operator/doctor/checks/checks.ts';
+import { LISTING_CHECKS } from '../../../src/operator/doctor/directory/checks/checks.ts';
 import { GATEWAY_CHECKS } from '../../../src/operator/doctor/gateway/checks/checks.ts';
 import { checkTexts, themes } from '../../../src/operator/doctor/texts.ts';
 import { readTexts } from '../../../src/operator/texts.ts';
@@ -12,6 +13,7 @@ import { readTexts } from '../../../src/operator/texts.ts';
 const TABLES = {
   deployment: { table: CHECKS, reference: /RFC \d+ sections? |MCP|Fetch section |OAuth/, title: /^[A-Z].{10,}[^.]$/ },
   backend: { table: BACKEND_CHECKS, reference: /RFC \d+|OpenID|docs\//, title: /^[A-Za-z].{10,}[^.]$/ },
+  listing: { table: LISTING_CHECKS, reference: /Claude .+|OpenAI .+/, title: /^[A-Z].{10,}[^.]$/ },
   gateway: { table: GATEWAY_CHECKS, reference: /RFC \d+|GHSA-|CVE-|docs\/doctor\.md/, title: /^[A-Z].{10,}[^.]$/ },
 };
 const IDS = Object.values(TABLES).flatMap(({ table }) => table.map(({ id }) => id));

@@ -1,0 +1,52 @@
+import type { JsonObject } from '../../../http/json-object.ts';
+import { checksOf } from '../check.ts';
+import type { Facts } from '../facts/facts.ts';
+import type { ExaminedSite } from '../site.ts';
+import type { ToolCall } from './calls.ts';
+import type { ListedTool, ToolServer } from './tools.ts';
+
+/** The directories of assistants whose rules are known. */
+export type DirectoryName = 'claude' | 'openai';
+
+interface OwnSettings {
+  /** A mailto: or https address. */
+  readonly support: string | undefined;
+  readonly tools: readonly { readonly name: string; readonly annotations: JsonObject }[];
+}
+
+/** What is known of a deployment that is to be listed, besides its address. */
+export interface Listing {
+  readonly directory: DirectoryName;
+  /** An access token of the reviewers' account. */
+  readonly token: string | undefined;
+  /** What the operator's configuration says. */
+  readonly own: OwnSettings | undefined;
+}
+
+/** A card that a tool shows in the chat: HTML (MCP Apps 2026-01-26). */
+interface Card {
+  readonly uri: string;
+  readonly html: string;
+  /** `_meta.ui` of the resource. */
+  readonly ui: JsonObject;
+}
+
+/** What the rules of directories need to know besides the facts about a deployment. */
+export interface ListingFacts extends Facts {
+  readonly toolServer: ToolServer;
+  /** The tools that are listed to a stranger, or with the token. */
+  readonly tools: readonly ListedTool[];
+  /** Calls of tools that only read. */
+  readonly calls: readonly ToolCall[];
+  readonly cards: readonly Card[];
+  /** What the server says of itself at `initialize`. */
+  readonly serverInfo: JsonObject;
+}
+
+export type ExaminedListing = ExaminedSite & Listing;
+
+/** What checks know that look for documents which the metadata name. */
+export type KnownDocuments = ExaminedListing & Pick<ListingFacts, 'server' | 'resources'>;
+
+/** Makes checks of a deployment that is to be listed. */
+export const listingChecks = checksOf<ExaminedListing, ListingFacts>();

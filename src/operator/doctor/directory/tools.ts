@@ -1,0 +1,88 @@
+import { isObject, type JsonObject, objectOf } from '../../../http/json-object.ts';
+import { jsonObject, mediaType, type SiteAnswer, text } from '../answer.ts';
+import type { Ask } from '../ask.ts';
+import { mcpQuestion } from '../facts/mcp-endpoint.ts';
+import { Unavailable } from '../unavailable.ts';
+
+/** A tool as `tools/list` describes it. */
+export interface ListedTool {
+  readonly name: string;
+  /** '' if it has none. */
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly hasOutputSchema: boolean;
+  readonly annotations: JsonObject;
+  readonly meta: JsonObject;
+}
+
+/** Where tools are, and the token to call them with. */
+export interface ToolServer {
+  readonly ask: Ask;
+  readonly url: string;
+  readonly token?: string | undefined;
+}
+
+/** Pages of a list that are read. A list that goes on has more tools than any directory takes. */
+const MOST_PAGES = 20;
+
+/** Sends a request of a 2025-11-25 client. */
+export function askTools({ ask, url, token }: ToolServer, method: string, params: object): Promise<SiteAnswer> {
+  return ask(url, mcpQuestion(method, params, token === undefined ? {} : { authorization: `Bearer ${token}` }));
+}
+
+/** The JSON-RPC message in a response: a JSON body, or the first event of a stream. */
+export function messageIn(answer: SiteAnswer): JsonObject | undefined {
+  if (mediaType(answer) !== 'text/event-stream') return jsonObject(answer);
+  const data = answer.text.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []));
+  return jsonObject({ ...answer, text: data.join('') });
+}
+
+/** The result of a request. Throws Unavailable with the status and the error if there is none. */
+export async function resultOf(server: ToolServer, method: string, params: object): Promise<JsonObject> {
+  const answer = await askTools(server, method, params);
+  const { result, error } = messageIn(answer) ?? {};
+  if (isObject(result)) return result;
+  if (answer.status === 401 && server.token === undefined)
+    throw new Unavailable(
+      'the tools are for members only: give an access token of the reviewers’ account with --token',
+    );
+  throw new Unavailable(`${method} is answered ${answer.status} ${text(objectOf(error).message) ?? ''}`.trim());
+}
+
+/** All listed tools. Throws Unavailable if they are not listed to this caller. */
+export async function listTools(server: ToolServer): Promise<readonly ListedTool[]> {
+  const tools: ListedTool[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page === 0 || (cursor !== undefined && page < MOST_PAGES); page += 1) {
+    const result = await resultOf(server, 'tools/list', cursor === undefined ? {} : { cursor });
+    tools.push(...(Array.isArray(result.tools) ? result.tools.filter(isObject).map(listedTool) : []));
+    cursor = text(result.nextCursor);
+  }
+  return tools;
+}
+
+/** Parses a description of a tool. */
+function listedTool({ securitySchemes: schemes, ...given }: JsonObject): ListedTool {
+  const annotations = objectOf(given.annotations);
+  return {
+    name: text(given.name) ?? '',
+    title: text(given.title) ?? text(annotations.title) ?? '',
+    description: text(given.description) ?? '',
+    inputSchema: objectOf(given.inputSchema),
+    hasOutputSchema: isObject(given.outputSchema),
+    annotations,
+    meta: { securitySchemes: schemes, ...objectOf(given._meta) },
+  };
+}
+
+/** What a tool needs; nothing if it does not say. */
+export function securitySchemes({ meta }: ListedTool): readonly JsonObject[] {
+  return Array.isArray(meta.securitySchemes) ? meta.securitySchemes.map(objectOf) : [];
+}
+
+/** Whether a tool needs a token, as far as it says so. */
+export function needsMember(tool: ListedTool): boolean {
+  const schemes = securitySchemes(tool);
+  return schemes.length > 0 && schemes.every(({ type }) => type !== 'noauth');
+}
