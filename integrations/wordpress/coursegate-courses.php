@@ -8,7 +8,7 @@
  * License: MIT
  *
  * Adds the courses of LifterLMS, Tutor LMS, Sensei LMS, LearnPress and LearnDash to GET /wp-json/coursegate/v1/me/courses, all in
- * one form. It calls functions of these plugins, and reads none of their tables.
+ * one form, and tells the gate who teaches which. It calls functions of these plugins, and reads none of their tables.
  */
 
 defined('ABSPATH') || exit;
@@ -20,6 +20,9 @@ interface Coursegate_Course_Plugin {
 
     /** The IDs of the courses that the member is enrolled in, in the plugin's order. */
     public static function courses(int $member): array;
+
+    /** The IDs of the courses in which the member has another role than that of a student, by role. */
+    public static function roles(int $member): array;
 
     /**
      * When access to one of these courses ends, as Unix time: null if never, false if the plugin does not say.
@@ -53,6 +56,30 @@ add_action('rest_api_init', static function () {
         }
     }
 }, 0);
+
+// For the gate's `roles`: the roles in courses, by course ID.
+add_filter('coursegate_course_roles', static function (array $roles, WP_User $member) {
+    foreach (COURSEGATE_COURSE_PLUGINS as $plugin) {
+        $held = $plugin::is_active() ? ['student' => $plugin::courses($member->ID)] + $plugin::roles($member->ID) : [];
+        foreach ($held as $role => $courses) {
+            foreach (array_unique(array_map('intval', $courses)) as $course) {
+                $roles[$course][] = $role;
+            }
+        }
+    }
+    return $roles;
+}, 5, 2);
+
+/** The IDs of the courses that a member wrote: to WordPress, and to most course plugins, they are the teacher. */
+function coursegate_authored(string $post_type, int $member): array {
+    return get_posts([
+        'author' => $member,
+        'post_type' => $post_type,
+        'post_status' => ['publish', 'private', 'draft', 'pending', 'future'],
+        'fields' => 'ids',
+        'posts_per_page' => -1,
+    ]);
+}
 
 /** The courses of one plugin, as functions, so that only those on the requested page are read in full. */
 function coursegate_plugin_courses(string $plugin, int $member): array {
@@ -108,6 +135,12 @@ final class Coursegate_LifterLMS implements Coursegate_Course_Plugin {
 
     public static function courses(int $member): array {
         return (new LLMS_Student($member))->get_courses(['status' => 'enrolled', 'limit' => 1000])['results'];
+    }
+
+    /** A course can have several instructors. WordPress lets its author edit it in any case. */
+    public static function roles(int $member): array {
+        $courses = (new LLMS_Instructor($member))->get_courses(['posts_per_page' => -1], 'ids');
+        return ['instructor' => array_merge($courses, coursegate_authored('course', $member))];
     }
 
     public static function ends(int $course, int $member) {
@@ -176,6 +209,12 @@ final class Coursegate_Tutor implements Coursegate_Course_Plugin {
         );
     }
 
+    /** With Tutor Pro, a course can have several instructors. */
+    public static function roles(int $member): array {
+        $assigned = (array) tutor_utils()->get_assigned_courses_ids_by_instructors($member);
+        return ['instructor' => array_merge($assigned, coursegate_authored(tutor()->course_post_type, $member))];
+    }
+
     public static function ends(int $course, int $member) {
         if (!tutor()->has_pro) {
             return null;
@@ -226,6 +265,10 @@ final class Coursegate_Sensei implements Coursegate_Course_Plugin {
     public static function courses(int $member): array {
         $query = ['posts_per_page' => -1, 'fields' => 'ids'];
         return Sensei_Learner::instance()->get_enrolled_courses_query($member, $query)->posts;
+    }
+
+    public static function roles(int $member): array {
+        return ['instructor' => coursegate_authored('course', $member)];
     }
 
     public static function ends(int $course, int $member) {
@@ -279,6 +322,10 @@ final class Coursegate_LearnPress implements Coursegate_Course_Plugin {
         });
     }
 
+    public static function roles(int $member): array {
+        return ['instructor' => coursegate_authored(LP_COURSE_CPT, $member)];
+    }
+
     public static function ends(int $course, int $member) {
         $enrollment = self::enrollment($course, $member);
         if ($enrollment->get_time_remaining() === -1) {
@@ -319,6 +366,15 @@ final class Coursegate_LearnDash implements Coursegate_Course_Plugin {
 
     public static function courses(int $member): array {
         return learndash_user_get_enrolled_courses($member);
+    }
+
+    /** Leaders of a group, in the courses of the group. The second argument leaves out what administrators lead by right. */
+    public static function roles(int $member): array {
+        $led = array_map('learndash_group_enrolled_courses', learndash_get_administrators_group_ids($member, true));
+        return [
+            'instructor' => coursegate_authored('sfwd-courses', $member),
+            'group_leader' => array_merge([], ...$led),
+        ];
     }
 
     public static function ends(int $course, int $member) {

@@ -10,7 +10,8 @@
  * It adds this, and nothing else:
  *   /?coursegate=whoami   returns the member of a browser's login cookie to the gate            (login kind `session`)
  *   /?coursegate=bridge   a signed one-time redirect, compatible with DiscourseConnect          (login kind `bridge`)
- *   /?coursegate=member   returns whether a member is still active, and their version, to the gate, which sends a key
+ *   /?coursegate=member   returns whether a member is still active, their version, and with &roles their roles, to the gate,
+ *                         which sends a key
  *   REST requests with a valid X-Coursegate-Assertion run as the member it names, on the listed routes only
  *   When a member changes their password or role, or is deleted, the gate revokes their connections
  *   GET /wp-json/coursegate/v1/me and the routes under it: the member's own data; …/posts: published posts, as text
@@ -436,7 +437,20 @@ function coursegate_standing(): void {
     $id = $_GET['id'] ?? '';
     $user = is_string($id) && preg_match('~^[1-9][0-9]{0,17}$~D', $id) === 1 ? get_userdata((int) $id) : false;
     $member = $user === false ? null : coursegate_member($user, null);
-    coursegate_answer(200, $member === null ? ['active' => false] : ['active' => true, 'version' => $member['version']]);
+    if ($member === null) {
+        coursegate_answer(200, ['active' => false]);
+    }
+    $roles = isset($_GET['roles']) ? coursegate_roles($user) : [];
+    coursegate_answer(200, ['active' => true, 'version' => $member['version']] + $roles);
+}
+
+/**
+ * A member's roles, for the gate's `roles`: at the site, and in courses by course ID. The filter `coursegate_course_roles` gets
+ * a map of course IDs to lists of roles, and the member, and adds to it.
+ */
+function coursegate_roles(WP_User $user): array {
+    $courses = array_map('array_values', (array) apply_filters('coursegate_course_roles', [], $user));
+    return ['roles' => array_values($user->roles), 'courses' => (object) $courses];
 }
 
 function coursegate_bridge(): void {

@@ -28,6 +28,8 @@ interface State {
   readonly courses?: Readonly<Record<string, Readonly<Record<string, string | number | boolean | null>>>>;
   /** The course modules, by id. */
   readonly modules?: Readonly<Record<string, { name: string; visible: boolean }>>;
+  /** Rows of the role assignments, by member. */
+  readonly assigned?: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>;
   /** Rows of the log of member 4, the latest first; null without a log store in the database. */
   readonly viewed?: readonly { id: number; course: number }[] | null;
 }

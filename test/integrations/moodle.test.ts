@@ -373,6 +373,36 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
       expect((await json(await ask('id[]=4'))).body).toEqual({ active: false });
     });
 
+    it('says what a member is, at the site and where they are actively enrolled, if it is asked', async () => {
+      const role = (shortname: string, contextlevel: string, instanceid: string) => ({
+        shortname,
+        contextlevel,
+        instanceid,
+      });
+      site.change({
+        ...start(),
+        assigned: {
+          4: [
+            role('coursecreator', '10', '0'),
+            role('editingteacher', '50', '7'),
+            role('student', '50', '8'),
+            role('ta', '50', '8'),
+            role('editingteacher', '50', '9'),
+          ],
+        },
+      });
+      expect((await json(await ask('id=4&roles=1'))).body).toEqual({
+        active: true,
+        version: expect.any(String),
+        roles: ['coursecreator'],
+        courses: { '7': ['editingteacher'], '8': ['student', 'ta'] },
+      });
+      expect((await json(await ask('id=2&roles=1'))).body).toMatchObject({ roles: ['admin'], courses: {} });
+      expect(await (await ask('id=2&roles=1')).text()).toContain('"courses":{}');
+      expect((await json(await ask('id=3&roles=1'))).body).toEqual({ active: false });
+      expect((await ask('id=4&roles=1', 'x'.repeat(40))).status).toBe(401);
+    });
+
     it('refuses every request without the key, and all if there is none, with 401', async () => {
       for (const key of ['', 'x'.repeat(40), RECHECK_KEY.slice(1)]) expect((await ask('id=4', key)).status).toBe(401);
       const { settings, ...rest } = start();

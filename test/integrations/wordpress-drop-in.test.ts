@@ -17,6 +17,9 @@ add_filter('coursegate_courses', function ($courses, $member) {
 add_filter('coursegate_member', function ($member, $user) {
     return get_user_meta($user->ID, 'banned', true) ? null : $member;
 }, 10, 2);
+add_filter('coursegate_course_roles', function ($roles, $member) {
+    return $member->ID === 4 ? $roles + [7 => ['student'], 8 => [3 => 'instructor', 5 => 'student']] : $roles;
+}, 10, 2);
 add_action('init', function () { header('X-At-Init: ' . get_current_user_id()); });
 `;
 
@@ -89,6 +92,21 @@ describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
       expect(answer.headers.get('cache-control')).toBe('no-store, private');
       const { body } = await whoami(await signIn(SAM));
       expect(await json(answer)).toEqual({ status: 200, body: { active: true, version: body.version } });
+    });
+
+    it('answers with the roles at the site and in courses when it is asked for them', async () => {
+      const roles = async (id: string) => (await json(await ask(`${id}&roles`))).body;
+      expect(await roles(SAM.id)).toEqual({
+        active: true,
+        version: expect.any(String),
+        roles: ['author'],
+        courses: { '7': ['student'], '8': ['instructor', 'student'] },
+      });
+      expect(await roles(ADMIN.id)).toMatchObject({ roles: ['administrator'], courses: {} });
+      const { courses } = JSON.parse(await (await ask(`${ADMIN.id}&roles`)).text()) as { courses: object };
+      expect(Array.isArray(courses)).toBe(false);
+      expect(await roles('99')).toEqual({ active: false });
+      expect((await ask(`${SAM.id}&roles`, {})).status).toBe(401);
     });
 
     it.each(['3', '99', '0', '04', '4x', 'sam', '', '4&id[]=4'])('reports %j as inactive', async (id) => {

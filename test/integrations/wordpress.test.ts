@@ -37,6 +37,8 @@ function learndash_user_get_enrolled_courses($member) { return get_user_meta($me
 function learndash_user_get_course_progress($member, $course) {
     return get_user_meta($member, "progress_$course", true) ?: ['completed' => 0, 'total' => 0];
 }
+function learndash_get_administrators_group_ids($member, $menu = false) { return $menu ? get_user_meta($member, 'leads') : [1]; }
+function learndash_group_enrolled_courses($group) { return $group === '31' ? ['811', '812'] : []; }
 function ld_course_access_expires_on($course, $member) { return (int) get_user_meta($member, "ends_$course", true); }
 `;
 
@@ -66,9 +68,14 @@ const BRIDGE = `login:
   secret: { env: BRIDGE_SECRET }
 `;
 
+const TEACH =
+  '  - { match: "GET /teach/{course}", upstream: wordpress, scopes: [account:read], anonymous: refuse, role: ["instructor of {path.course}", "group_leader of {path.course}"] }\n';
+
 /** The bundled configuration, optionally with the bridge instead of its login. */
 const configOf = (kind: string) => {
-  const text = readFileSync(CONFIG, 'utf8').replace(/^( {2}recheck: .*) }$/m, '$1, interval: 0s }');
+  const text = readFileSync(CONFIG, 'utf8')
+    .replace(/^( {2}recheck: .*) }$/m, '$1, interval: 0s }')
+    .replace(/^routes:\n/m, `routes:\n${TEACH}`);
   const recheck = /^ {2}recheck: .*\n/m.exec(text)?.[0] ?? '';
   return kind === 'session' ? text : text.replace(/^login:\n( .*\n)+/m, BRIDGE + recheck);
 };
@@ -109,6 +116,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
           listen: { port, admin: { port: adminPort } },
           store: { kind: 'memory' },
           upstreams: { wordpress: { url: site.url } },
+          mcp: { skills: join(dirname(CONFIG), 'skills') },
           account: {
             schema: join(dirname(CONFIG), '../account.graphql'),
             mappings: join(dirname(CONFIG), 'mapping.graphql'),
@@ -273,6 +281,33 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
         }
       }
       expect((await get('/', claims)).status).toBe(200);
+    });
+
+    it('a member teaches the courses they wrote, and leads those of their group', IN_TURN, async () => {
+      const taught = await site.run(
+        `echo wp_insert_post(['post_type' => 'sfwd-courses', 'post_status' => 'draft', 'post_title' => 'Taught', 'post_author' => ${SAM.id}]);`,
+      );
+      await site.run(`update_user_meta(${OLU.id}, 'leads', '31');`);
+      const rolesOf = async (id: string) => {
+        const answer = await fetch(`${site.url}/?coursegate=member&roles=1&id=${id}`, {
+          headers: { 'coursegate-key': MEMBER_KEY },
+        });
+        return (await answer.json()) as { roles: string[]; courses: Record<string, string[]> };
+      };
+      const [ofSam, ofOlu] = [await rolesOf(SAM.id), await rolesOf(OLU.id)];
+      expect(ofSam.courses[taught]).toEqual(['instructor']);
+      expect(Object.values(ofSam.courses).filter(([role]) => role === 'student')).toHaveLength(21);
+      expect(ofOlu.courses).toMatchObject({ '811': ['group_leader'], '812': ['group_leader'] });
+      expect(ofOlu.courses[taught]).toBeUndefined();
+
+      const [sam, olu] = await assistants();
+      // The drop-in answers for no such page, whoever asks: only the gate says that a role is missing.
+      const isRefused = async ({ token }: Assistant, course: string) => {
+        const answer = await fetch(`${origin}/teach/${course}`, { headers: { authorization: `Bearer ${token()}` } });
+        return (await answer.text()).includes('This needs the role');
+      };
+      expect([await isRefused(sam, taught), await isRefused(sam, '811')]).toEqual([false, true]);
+      expect([await isRefused(olu, taught), await isRefused(olu, '811')]).toEqual([true, false]);
     });
 
     it('an app reads the member’s courses from the Account API, in the member’s language', IN_TURN, async () => {

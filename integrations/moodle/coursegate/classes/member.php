@@ -59,6 +59,34 @@ final class member {
         return $may ? $user : null;
     }
 
+    /**
+     * A member's roles by their short names: at the site, where an administrator is `admin`, and in the courses in which the
+     * member is actively enrolled, by course ID. Roles in a category of courses are left out.
+     */
+    public static function roles(\stdClass $user): array {
+        global $DB;
+        $assigned = $DB->get_records_sql(
+            'SELECT ra.id, r.shortname, ctx.contextlevel, ctx.instanceid
+               FROM {role_assignments} ra
+               JOIN {role} r ON r.id = ra.roleid
+               JOIN {context} ctx ON ctx.id = ra.contextid
+              WHERE ra.userid = :userid AND ctx.contextlevel IN (:site, :course)
+           ORDER BY ra.id',
+            ['userid' => (int) $user->id, 'site' => CONTEXT_SYSTEM, 'course' => CONTEXT_COURSE]
+        );
+        $active = enrol_get_users_courses($user->id, true, 'id');
+        $site = is_siteadmin($user->id) ? ['admin'] : [];
+        $courses = [];
+        foreach ($assigned as $role) {
+            if ((int) $role->contextlevel === CONTEXT_SYSTEM) {
+                $site[] = $role->shortname;
+            } elseif (isset($active[$role->instanceid])) {
+                $courses[$role->instanceid][] = $role->shortname;
+            }
+        }
+        return ['roles' => array_values(array_unique($site)), 'courses' => (object) $courses];
+    }
+
     /** Whether the second factor was provided. require_login() does not check it if it may not redirect. */
     public static function second_factor(): bool {
         global $SESSION;

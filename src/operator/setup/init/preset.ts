@@ -145,7 +145,7 @@ function withSecrets(preset: string) {
       text = replaceValue(text, path, `{ file: ${SECRET_FILES[secret]} }`);
     }
   }
-  return { text, secrets, variables };
+  return { text, secrets: [...new Set(secrets)], variables };
 }
 
 function variablesIn(value: unknown, path: Path): readonly { name: string; path: Path }[] {

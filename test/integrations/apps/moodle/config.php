@@ -9,6 +9,7 @@ namespace {
     const PARAM_RAW = 'raw';
     const PARAM_BOOL = 'bool';
     const CONTEXT_SYSTEM = 10;
+    const CONTEXT_COURSE = 50;
     const CONTEXT_MODULE = 70;
     const SQL_PARAMS_NAMED = 1;
     defined('WS_SERVER') || define('WS_SERVER', false);
@@ -78,6 +79,11 @@ namespace {
             return ['IN (' . implode(', ', $values) . ')', []];
         }
         public function get_records_sql($sql, array $parameters) {
+            if (strpos($sql, '{role_assignments}') !== false) {
+                return array_map(static function ($role) {
+                    return (object) $role;
+                }, $GLOBALS['STATE']['assigned'][$parameters['userid']] ?? []);
+            }
             return array_map(static function ($viewed) {
                 return (object) $viewed;
             }, $parameters['userid'] === 4 ? $GLOBALS['STATE']['viewed'] : []);
@@ -192,6 +198,12 @@ namespace {
         }
     }
     function enrol_check_plugins($user) {}
+    function is_siteadmin($user) {
+        return (int) $user === 2;
+    }
+    function enrol_get_users_courses($user, $active, $fields) {
+        return $active && (int) $user === 4 ? ['7' => (object) ['id' => '7'], '8' => (object) ['id' => '8']] : [];
+    }
     function enrol_get_enrolment_end($course, $user) {
         return $GLOBALS['STATE']['courses'][$course]['end'];
     }
