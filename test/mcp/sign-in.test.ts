@@ -177,7 +177,7 @@ describe('signIn: on-call', () => {
   it('lists all tools without a token, with the scopes that they need', async () => {
     const { tools } = (await askModern(world, 'tools/list')).body.result;
     expect(tools).toHaveLength(LEGACY_TOOLS);
-    expect(tools.map(({ _meta }: { _meta: object }) => _meta).slice(1, 3)).toEqual([
+    expect(tools.map(({ _meta }: { _meta: object }) => _meta).slice(1, 3)).toMatchObject([
       { securitySchemes: [{ type: 'noauth' }] },
       { securitySchemes: [{ type: 'oauth2', scopes: ['account:read'] }] },
     ]);
