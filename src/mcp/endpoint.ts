@@ -115,7 +115,8 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
       await progress?.sent();
       const isRefused = outcome.kind === 'failed' && outcome.refused === true;
       const how = outcome.kind === 'value' ? 'success' : isRefused ? 'refused' : 'failure';
-      report(tool.name, how, isRefused ? 'role' : outcome.repeated && 'repeated');
+      const isHeld = outcome.kind === 'failed' && outcome.approval !== undefined;
+      report(tool.name, how, isRefused ? 'role' : isHeld ? 'approval' : outcome.repeated && 'repeated');
       if (outcome.kind === 'value') record.areas = [areaOf.tool(tool.name)];
       else sessionOver = outcome.sessionOver === true;
       if (isRefused) {

@@ -226,7 +226,7 @@ export function createAudit(parent: Log, clock: Clock): Audit {
 export function usageAudit(audit: Audit, { principal }: Pick<Exchange, 'principal'>, kind: 'tool' | 'mutation') {
   const began = performance.now();
   const member = principal.kind === 'member' ? principal : undefined;
-  return (name: string, outcome: AuditEvent['outcome'], reason?: 'repeated' | 'role'): void =>
+  return (name: string, outcome: AuditEvent['outcome'], reason?: 'approval' | 'repeated' | 'role'): void =>
     audit({
       action: kind === 'tool' ? 'tool_called' : 'mutation_called',
       used: { kind, name },

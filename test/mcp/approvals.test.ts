@@ -33,6 +33,10 @@ const ENROL = {
   approve: true,
 };
 const LEAVE = { ...ENROL, name: 'leave', title: 'Leave a course', route: 'POST /departures/{course}' };
+const FREE = {
+  ...{ ...ENROL, name: 'free', title: 'Do anything', route: 'POST /departures/{course}' },
+  input: { ...ENROL.input, additionalProperties: true },
+};
 const ROUTES = [
   { match: 'POST /enrolments/*', upstream: 'writes', scopes: ['courses:write'] },
   { match: 'POST /departures/*', upstream: 'writes', scopes: ['courses:write'] },
@@ -115,7 +119,7 @@ describe.each(STORES.filter(({ present }) => present()))('a call that its member
   let sam: Browser;
   let late = 0;
 
-  const overrides = (tools: readonly object[] = [ENROL, LEAVE], routes: readonly object[] = ROUTES) => ({
+  const overrides = (tools: readonly object[] = [ENROL, LEAVE, FREE], routes: readonly object[] = ROUTES) => ({
     tokens: { access: '12h' },
     upstreams: { writes: { url: writes.url } },
     routes,
@@ -315,6 +319,7 @@ describe.each(STORES.filter(({ present }) => present()))('a call that its member
       expect(others, action).toEqual([]);
     }
     expect(lines('approval_declined').at(-1)).toMatchObject(about);
+    expect(lines('tool_called').at(-1)).toMatchObject({ 'event.outcome': 'failure', 'event.reason': 'approval' });
     expect(readFileSync(join(folder, 'log'), 'utf8')).not.toContain('not-for-the-log');
   });
 
@@ -538,6 +543,16 @@ describe.each(STORES.filter(({ present }) => present()))('a call that its member
       expect(page.text).not.toContain('<b>bold');
     });
 
+    it('shows arguments whatever their names are', async () => {
+      const args = { course: 'c-names', constructor: 'one', toString: 'two', '<b>': 'three' };
+      const page = await sam.open(await held(args, { name: 'free' }));
+      expect(page.status).toBe(200);
+      for (const text of ['constructor', 'one', 'toString', 'two', '&lt;b&gt;', 'three'])
+        expect(page.text).toContain(`>${text}<`);
+      await decide(page.url, 'approve');
+      expect((await enrol(args, { name: 'free' })).isError).toBeUndefined();
+    });
+
     it('is not made for more than a member reads', async () => {
       const { isError, content, _meta } = await enrol({ course: 'c-long', note: 'x'.repeat(16_001) });
       expect([isError, _meta]).toEqual([true, undefined]);
@@ -609,4 +624,42 @@ describe.each(STORES.filter(({ present }) => present()))('a call that its member
       headers: { cookie: cookiesOf(browser), ...headers },
       body: new URLSearchParams(form),
     });
+});
+
+describe('a gate with pages at a host of their own, and a mutation of the Account API as a tool', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({
+      profile: 'A',
+      adjust: (config) => ({
+        ...config,
+        mcp: config.mcp && {
+          ...config.mcp,
+          tools: config.mcp.tools.map((tool) => ({ ...tool, approve: tool.name === 'save_playback_position' })),
+        },
+        pages: { ...config.pages, origin: config.origin.replace('localhost', '127.0.0.1') },
+      }),
+    });
+  });
+  afterAll(() => world.close());
+
+  it('asks at that host, where the member signs in and comes back, and then makes the call', async () => {
+    const pages = world.origin.replace('localhost', '127.0.0.1');
+    const app = await registerApp(world.origin);
+    const { access_token: token } = await connect(app, { parameters: { scope: 'account:read account:write' } });
+    const args = { courseSlug: 'harbour-navigation', lectureId: '1', positionSeconds: 5 };
+    const save = async () => (await call(world, 'save_playback_position', args, { token })).body.result;
+    const { url } = (await save())._meta['coursegate/approval'];
+    expect(url.startsWith(`${pages}/oauth/apps/approvals/`)).toBe(true);
+
+    const elsewhere = await fetch(url.replace(pages, world.origin), { redirect: 'manual' });
+    expect([elsewhere.status, elsewhere.headers.get('location')]).toEqual([303, url]);
+    const browser = createBrowser();
+    const page = await browser.submit(await browser.open(url), SAM);
+    expect(page.url).toBe(url);
+    expect(page.text).toContain('Save where I stopped');
+    expect((await browser.submit(page, { decision: 'approve' })).text).toContain('<h1>Approved</h1>');
+    const done = await save();
+    expect(done.structuredContent).toMatchObject({ slug: args.courseSlug, positionSeconds: 5 });
+  });
 });

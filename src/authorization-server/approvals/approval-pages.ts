@@ -55,7 +55,11 @@ async function show(parts: ApprovalPagesParts, request: MemberRequest): Promise<
     app: await knownApp(parts, clientId),
     account: accountOf(member),
     title,
-    given: Object.entries(input).map(([name, value]) => ({ name, label: labels[name], value })),
+    given: Object.entries(input).map(([name, value]) => ({
+      name,
+      label: Object.hasOwn(labels, name) ? labels[name] : undefined,
+      value,
+    })),
     left,
     action: pathOf(exchange),
     csrf: csrfToken(csrfKeys, actOf(approval), member.sub),
