@@ -49,7 +49,7 @@ function writeWithoutSite(folder: string, origin: string, more: readonly object[
       mappings: at(account.mappings),
       upstreamSchemas: { events: at(account.upstreamSchemas.events) },
     },
-    mcp: { ...mcp, file: at(mcp.file) },
+    mcp: { ...mcp, file: at(mcp.file), skills: at(mcp.skills) },
     routes: [...demo.routes, ...more],
   };
   writeFileSync(file, stringify(config));
