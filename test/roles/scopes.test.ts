@@ -97,7 +97,7 @@ describe('a scope that needs a role', () => {
   it('says which role, if it has no words of its own', async () => {
     school.records.set(sam, { courses: { algebra: ['assistant', 'grader'], botany: 'assistant', chess: 'student' } });
     const { page } = await consent('openid students:read');
-    expect(page.text.replace(/<\/?bdi>/g, '')).toContain('in the 2 courses where your role is assistant and grader');
+    expect(page.text.replace(/<\/?bdi>/g, '')).toContain('in the 2 courses where your role is assistant / grader');
     school.records.set(sam, { courses: { algebra: 'grader' } });
     pass(61_000);
     const one = await consent('openid students:read');

@@ -109,7 +109,11 @@ function line(words: Words, { token, title, box, had, courses }: ScopeLine): Htm
 /** `instructor` is the one role with words of its own. */
 function inCourses(words: Words, { roles, count }: NonNullable<ScopeLine['courses']>): Html {
   if (roles.every((role) => role === 'instructor')) return words.count('consent.courses.taught', count);
-  const role = words.list(roles.map((one) => html`<bdi>${one}</bdi>`));
+  // "A and B" could be read as both in each course.
+  const role = joined(
+    roles.map((one) => html`<bdi>${one}</bdi>`),
+    ' / ',
+  );
   return words.count('consent.courses.role', count, { role });
 }
 
