@@ -20,7 +20,7 @@ const MOST_CALLS = 20;
 /** Levels of a result in which values for later calls are looked for. */
 const DEEPEST = 5;
 
-async function callTool(server: ToolServer, name: string, args: JsonObject): Promise<ToolResult> {
+export async function callTool(server: ToolServer, name: string, args: JsonObject): Promise<ToolResult> {
   const answer = await askTools(server, 'tools/call', { name, arguments: args });
   if (answer.cut) return { refused: undefined, content: {}, characters: Number.POSITIVE_INFINITY };
   const { result, error } = messageIn(answer) ?? {};

@@ -63,7 +63,7 @@ export async function listTools(server: ToolServer): Promise<readonly ListedTool
 }
 
 /** Parses a description of a tool. */
-function listedTool({ securitySchemes: schemes, ...given }: JsonObject): ListedTool {
+export function listedTool({ securitySchemes: schemes, ...given }: JsonObject): ListedTool {
   const annotations = objectOf(given.annotations);
   return {
     name: text(given.name) ?? '',
