@@ -11,6 +11,7 @@ import { examineListing } from '../../../src/operator/doctor/directory/directory
 import { exitCode } from '../../../src/operator/doctor/report.ts';
 import { registerApp } from '../../support/app.ts';
 import { type Authority, createAuthority } from '../../support/certificates.ts';
+import { runCommand } from '../../support/command.ts';
 import { connect } from '../../support/connection.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -131,6 +132,22 @@ describe('the demo with the tools of members', () => {
     expect(wrong.findings).toMatchObject([
       { level: 'failure', seen: expect.stringContaining('get_course has readOnlyHint true') },
     ]);
+  });
+
+  it('are seen from the command line, with a token in the environment', { timeout: 60_000 }, async () => {
+    const { access_token: token } = await connect(await registerApp(world.origin));
+    const run = async (...args: readonly string[]) => {
+      const command = runCommand(['doctor', '--directory', 'openai', ...args], { COURSEGATE_DOCTOR_TOKEN: token });
+      return { code: await command.exited, out: command.stdout(), error: command.stderr() };
+    };
+    const { code, out } = await run(`${world.origin}/mcp`, '--config', CONFIG, '--json');
+    const report = JSON.parse(out);
+    expect(report.summary).toMatchObject({ failures: 0, warnings: 0 });
+    expect(report.findings).toContainEqual(expect.objectContaining({ check: 'tool.listed', seen: '8 tools' }));
+    expect(code).toBe(0);
+    expect(out).not.toContain(token);
+    expect(await run()).toMatchObject({ code: 64, error: expect.stringContaining('--directory needs a URL.') });
+    expect((await run('--gateway', 'https://school.example', '--echo', '/echo')).code).toBe(64);
   });
 });
 
