@@ -100,10 +100,7 @@ describe('the test pages', () => {
       .filter((line) => /\bnpm (?:run )?test/.test(line));
     // A few failed files run once more.
     const again = '|| npm run test:failed';
-    expect(commands.slice(-2)).toEqual([
-      `npm test ${again}`,
-      `COURSEGATE_BARE_MACHINE=quick npm run test:all ${again}`,
-    ]);
+    expect(commands.slice(-2)).toEqual([`npm test ${again}`, `npm run test:all ${again}`]);
   });
 
   it('name tests that exist', () => {
