@@ -78,7 +78,8 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
   const told = (tokens: readonly Token[]): readonly Token[] => tokens.filter(({ lost }) => !lost);
   const isLate = (token: Token): boolean =>
     (attempts.get(token) ?? []).some(({ start, life }) => {
-      const died = diedAt(life);
+      // The window of a code ends by itself, also when the gate that redeemed it is gone.
+      const died = token.kind === 'code' ? undefined : diedAt(life);
       return now() - start > window - MARGIN && (died === undefined || died - start > window - MARGIN);
     });
   const isOver = (token: Token): boolean =>
@@ -171,7 +172,8 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
         // A suspended member's token is refused before it is compared.
         if (mayBeSuspended.has(connection.member)) return;
         // It may have ended before, and another gate may be the one that said so.
-        const by = mayHaveEnded.has(connection) ? '' : (request.life ?? '');
+        const isEnded = mayHaveEnded.has(connection) || connection.ends.length > 0;
+        const by = isEnded ? '' : (request.life ?? '');
         connection.ends.push({ at: now(), by, as: 'reuse' });
         return;
       }

@@ -20,11 +20,15 @@ describe('the gates in simulated schedules', { concurrent: false }, () => {
     console.info(describeTotal(total));
   });
 
-  // In two of them an operator's two commands were on their way at once; in the last, a failover undid what was told.
-  it.each([28_390, 38_153, 54_941, 60_572])('keep what one of the first million broke: seed %i', async (seed) => {
-    const { violations } = await simulate(seed);
-    expect(violations).toEqual([]);
-  });
+  // In the first three an operator's two commands were on their way at once; in the fourth, a failover undid what was told; in
+  // the others, a code was shown again after its window, and the gate that redeemed it had died or another one had ended it.
+  it.each([28_390, 38_153, 54_941, 60_572, 140_340, 143_097, 175_855])(
+    'keep what one of the first million broke: seed %i',
+    async (seed) => {
+      const { violations } = await simulate(seed);
+      expect(violations).toEqual([]);
+    },
+  );
 
   it('happen again word for word with the same seed', async () => {
     const once = [];
