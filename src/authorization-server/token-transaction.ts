@@ -127,7 +127,7 @@ export function tokenTransaction(
       ctx.body = { error: 'invalid_grant', error_description: AHEAD };
       tell('refresh_token_ahead', payload?.grantId, payload?.accountId);
     }
-    // Whoever is told that a connection has ended may rely on it, so a failover must not undo that.
+    // An app that is told that its connection has ended must be able to rely on it, also after a failover.
     if (ctx.status === 400 && unit.hasRead) await store.commit([], 'vital');
     if (ctx.status !== 200 || source === undefined) return;
 

@@ -4,7 +4,7 @@ import type { UntracedProblem } from './problems.ts';
 import { FileTooLarge, type SourceFiles } from './source-files.ts';
 import { type Path, type Tree, valueAt } from './tree.ts';
 
-/** What is wrong with a file, to follow its name. */
+/** What is wrong with a file: in `readNamedFile`, to follow its name. */
 export class UnusableFile extends Error {
   override readonly name = 'UnusableFile';
 }

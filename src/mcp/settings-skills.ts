@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { reason } from '../account/settings-files.ts';
+import { UnusableFile } from '../config/named-file.ts';
 import { readPlainYaml } from '../config/plain-yaml.ts';
 import type { UntracedProblem } from '../config/problems.ts';
 import { FileTooLarge, type SourceFiles } from '../config/source-files.ts';
@@ -59,24 +60,20 @@ export async function readSkills(tree: Tree, files: SourceFiles): Promise<ReadSk
     const all = await filesBelow(folder, files);
     const named = Map.groupBy(all, ({ path }) => path[0] ?? '');
     const read = [...named].map(([name, own]) => skillOf(name, own));
-    if (read.length === 0) throw new UnusableSkill(`${folder} has no folder with a ${SKILL_FILE}`);
+    if (read.length === 0) throw new UnusableFile(`${folder} has no folder with a ${SKILL_FILE}`);
     const findings = read.flatMap((one) => (typeof one === 'string' ? [finding(`${folder}/${one}`)] : []));
     const skills = read.filter((one) => typeof one !== 'string');
     const warnings = skills.flatMap((skill) => unknownTools(skill, tree).map((text) => finding(`${folder}/${text}`)));
     return { skills, findings, warnings };
   } catch (thrown) {
     const message =
-      thrown instanceof UnusableSkill
+      thrown instanceof UnusableFile
         ? thrown.message
         : thrown instanceof FileTooLarge
           ? `${folder} has more than ${sizeText(MOST_BYTES)}`
           : `cannot read ${folder}: ${reason(thrown)}`;
     return { skills: [], findings: [finding(message)], warnings: [] };
   }
-}
-
-class UnusableSkill extends Error {
-  override readonly name = 'UnusableSkill';
 }
 
 interface FoundFile {
@@ -100,14 +97,14 @@ async function filesBelow(folder: string, files: SourceFiles): Promise<readonly 
       const bytes = await files.bytes(where, room);
       room -= bytes.length;
       if (found.push({ path, bytes }) > MOST_FILES)
-        throw new UnusableSkill(`${folder} has more than ${MOST_FILES} files`);
+        throw new UnusableFile(`${folder} has more than ${MOST_FILES} files`);
       return;
     }
-    if (path.length > DEEPEST) throw new UnusableSkill(`${where} is nested too deeply`);
+    if (path.length > DEEPEST) throw new UnusableFile(`${where} is nested too deeply`);
     for (const name of names.toSorted()) {
       if (name.startsWith('.')) continue;
       if (!SEGMENT.test(name))
-        throw new UnusableSkill(`${where} has a name with other characters than A-Z a-z 0-9 . _ -`);
+        throw new UnusableFile(`${where} has a name with other characters than A-Z a-z 0-9 . _ -`);
       await visit([...path, name]);
     }
   };

@@ -21,7 +21,7 @@ export interface RouteRole {
   isHeld(principal: MemberPrincipal, target: Target, request: Asking): boolean | Promise<boolean>;
 }
 
-/** The role that a route needs, whoever forwards its requests; undefined if it needs none. */
+/** The role that a route needs, in proxy mode and in plugin mode; undefined if it needs none. */
 export function routeRole(
   { match, role: rule }: Pick<RouteConfig, 'match' | 'role'>,
   rolesOf: RolesOf,
