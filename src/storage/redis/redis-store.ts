@@ -13,8 +13,7 @@ import { entryOf, REFERENCE_COLUMNS } from '../table.ts';
 import { connectRedis } from './connection.ts';
 import { RedisDeadline } from './deadline.ts';
 import { redisMemory } from './memory.ts';
-import { COMMIT } from './script-commit.ts';
-import { FIND_BY, SWEEP, TIME } from './scripts.ts';
+import { SCRIPTS } from './scripts.ts';
 import { createRedisClient, type RedisClient, type RedisTarget } from './target.ts';
 
 export interface RedisOptions extends RedisTarget {
@@ -26,8 +25,8 @@ export interface RedisOptions extends RedisTarget {
 
 type Field = string | null;
 
-/** The scripts, as ioredis adds them to its client. It sends their hash, and their text if Redis does not know them. */
-interface Scripts {
+/** The scripts, as methods of the client. */
+interface Scripts extends Record<keyof typeof SCRIPTS, unknown> {
   coursegateCommit(...given: (string | number)[]): Promise<number>;
   coursegateFindBy(index: string, prefix: string, now: number, kind: string, limit: number): Promise<Field[][]>;
   coursegateSweep(expiry: string, prefix: string, now: number, limit: number): Promise<number>;
@@ -132,10 +131,7 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
 }
 
 function defineScripts(client: RedisClient): void {
-  client.defineCommand('coursegateCommit', { numberOfKeys: 1, lua: COMMIT });
-  client.defineCommand('coursegateFindBy', { numberOfKeys: 1, lua: FIND_BY });
-  client.defineCommand('coursegateSweep', { numberOfKeys: 1, lua: SWEEP });
-  client.defineCommand('coursegateTime', { numberOfKeys: 1, lua: TIME });
+  for (const [name, lua] of Object.entries(SCRIPTS)) client.defineCommand(name, { numberOfKeys: 1, lua });
 }
 
 /** The script is told the limits of a charge. */

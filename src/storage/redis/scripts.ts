@@ -1,36 +1,15 @@
-import { COMMON, WHOLE } from './script-entries.ts';
+import { codePath, readInstalled } from '../../installation.ts';
 
-/**
- * KEYS[1]: the index. ARGV[3], ARGV[4]: kind and limit (-1: none). Returns id, payload, expiresAt, consumedAt,
- * revision, references.
- */
-export const FIND_BY = `${WHOLE}
-local INDEX, PREFIX, NOW, KIND, LIMIT = KEYS[1], ARGV[1], math.floor(tonumber(ARGV[2]) / 1000), ARGV[3], tonumber(ARGV[4])
-local BATCH = 100
-local found, gone, offset = {}, {}, 0
-repeat
-  local ids = redis.call('ZRANGEBYSCORE', INDEX, '(' .. NOW, '+inf', 'LIMIT', offset, BATCH)
-  for _, id in ipairs(ids) do
-    if #found == LIMIT then break end
-    local key = PREFIX .. 'entry:' .. KIND .. ':' .. id
-    local fields = redis.call('HMGET', key, 'payload', 'expiresAt', 'consumedAt', 'revision', 'grant', 'member', 'client', 'uid')
-    if fields[1] then
-      table.insert(fields, 1, id)
-      found[#found + 1] = fields
-    else
-      gone[#gone + 1] = id
-    end
-  end
-  offset = offset + BATCH
-until #ids < BATCH or #found == LIMIT
-for _, id in ipairs(gone) do redis.call('ZREM', INDEX, id) end
-return found
-`;
+/** The files of a script, in order: those with functions that it uses, and its own. */
+function script(...files: readonly string[]): string {
+  return files.map((name) => readInstalled(codePath(`storage/redis/${name}.lua`)).toString('utf8')).join('\n');
+}
 
-/** ARGV[3]: the limit. Returns how many expired entries were deleted. */
-export const SWEEP = `${COMMON}
-return reap(tonumber(ARGV[3]))
-`;
-
-/** Returns the TIME of the node that has our keys. In a Cluster only a command with a key is sent to that node. */
-export const TIME = `return redis.call('TIME')`;
+/** The scripts, as ioredis adds them to its client. It sends their hash, and their text if Redis does not know them. */
+export const SCRIPTS = {
+  coursegateCommit: script('cluster', 'entries', 'commit'),
+  coursegateFindBy: script('cluster', 'find-by'),
+  coursegateSweep: script('cluster', 'entries', 'sweep'),
+  /** The TIME of the node that has our keys. In a Cluster only a command with a key is sent to that node. */
+  coursegateTime: "return redis.call('TIME')",
+};

@@ -1,31 +1,17 @@
-/**
- * While a Cluster moves our slot to another node, the keys are split between both nodes, and a key that is missing on
- * one may exist on the other. A script that went on would take a used code for an unknown one, or stop half-way, so it
- * is refused before it begins. Two keys that never exist reveal the state: the old node refuses a missing key, and the
- * new one refuses two keys of which one is missing.
- */
-export const WHOLE = `
-local here = redis.pcall('EXISTS', ARGV[1] .. 'nowhere:1', ARGV[1] .. 'nowhere:2')
-if type(here) == 'table' and here.err then return here end
-`;
-
-/**
- * The functions that the store's scripts share. Redis runs one script at a time, so each is one atomic step. All keys carry one hash tag and
- * are in one slot of a Cluster. The scripts build key names themselves, which is why the tag is passed as ARGV[1].
- *
- *   {prefix}:entry:<kind>:<id>            hash: payload, expiresAt ('' is never), consumedAt, revision (none is 1), and the references
- *   {prefix}:index:<kind>:<name>:<value>  sorted set of ids, by expiry (+inf is never)
- *   {prefix}:expiry                       sorted set of <kind>:<id>, by expiry: used by the sweep
- *   {prefix}:charge:<kind>:<id>           hash: what a charged entry counts towards. It outlives an entry that Redis expires
- *   {prefix}:charged:size:<quota>:<client>           sorted set of networks and wider networks, by bytes; '*' is all networks, or all clients
- *   {prefix}:charged:age:<quota>:<client>:<network>  sorted set of <kind>:<id>, the oldest first
- *   {prefix}:charged:last                            the age of the newest
- *   {prefix}:barrier                                 empty: written by commits that change nothing
- *
- * The caller's clock decides expiry. Redis itself expires keys a GRACE later, also by the caller's clock. That frees
- * entries that no sweep reached, and clocks may differ by this much before one of them loses an entry too early.
- */
-export const COMMON = `${WHOLE}
+-- The functions that the store's scripts share. Redis runs one script at a time, so each is one atomic step. All keys carry one hash tag and
+-- are in one slot of a Cluster. The scripts build key names themselves, which is why the tag is passed as ARGV[1].
+--
+--   {prefix}:entry:<kind>:<id>            hash: payload, expiresAt ('' is never), consumedAt, revision (none is 1), and the references
+--   {prefix}:index:<kind>:<name>:<value>  sorted set of ids, by expiry (+inf is never)
+--   {prefix}:expiry                       sorted set of <kind>:<id>, by expiry: used by the sweep
+--   {prefix}:charge:<kind>:<id>           hash: what a charged entry counts towards. It outlives an entry that Redis expires
+--   {prefix}:charged:size:<quota>:<client>           sorted set of networks and wider networks, by bytes; '*' is all networks, or all clients
+--   {prefix}:charged:age:<quota>:<client>:<network>  sorted set of <kind>:<id>, the oldest first
+--   {prefix}:charged:last                            the age of the newest
+--   {prefix}:barrier                                 empty: written by commits that change nothing
+--
+-- The caller's clock decides expiry. Redis itself expires keys a GRACE later, also by the caller's clock. That frees
+-- entries that no sweep reached, and clocks may differ by this much before one of them loses an entry too early.
 local EXPIRY, PREFIX, NOW_MS = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local NOW, GRACE = math.floor(NOW_MS / 1000), 60
 local REFERENCES = { 'grant', 'member', 'client', 'uid' }
@@ -110,4 +96,3 @@ local function evict(quota, limit)
   if oldest then discard(oldest) end
   return oldest
 end
-`;

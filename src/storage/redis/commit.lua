@@ -1,11 +1,6 @@
-import { COMMON } from './script-entries.ts';
-
-/**
- * ARGV[3]: the mutations as JSON. ARGV[4]: the deadline by the server's clock. ARGV[5]: how many replicas are waited
- * for. Returns 1 on success. Otherwise nothing was applied: 0 (a guard failed), -1 (too late), -2 (a quota that evicts
- * nothing is full).
- */
-export const COMMIT = `${COMMON}
+-- ARGV[3]: the mutations as JSON. ARGV[4]: the deadline by the server's clock. ARGV[5]: how many replicas are waited
+-- for. Returns 1 on success. Otherwise nothing was applied: 0 (a guard failed), -1 (too late), -2 (a quota that evicts
+-- nothing is full).
 local time = redis.call('TIME')
 if time[1] * 1000 + time[2] / 1000 > tonumber(ARGV[4]) then return -1 end
 
@@ -180,4 +175,3 @@ for _, slot in ipairs(order) do
   end
 end
 return 1
-`;
