@@ -4,7 +4,7 @@ import { currentRequest } from '../http/current-request.ts';
 
 /**
  * How much of the store one kind of unauthenticated work may use. In bytes: the sealed payload plus 1 KiB per
- * entry for its row and its index entries (sqlite/schema.ts, redis/entries.lua).
+ * entry for its row and its index entries (sqlite/sqlite-1.sql, redis/entries.lua).
  */
 export interface Quota {
   readonly name: string;
