@@ -10,8 +10,8 @@ export function createGivenTokens(now: () => number) {
   const commits = new Map<string, number>();
   const shownBy = new Map<string, string>();
 
-  const add = (token: Omit<Token, 'told' | 'lost' | 'successors'>): Token => {
-    const added: Token = { ...token, told: now(), lost: false, successors: [] };
+  const add = (token: Omit<Token, 'told' | 'lostAt' | 'successors'>): Token => {
+    const added: Token = { ...token, told: now(), lostAt: undefined, successors: [] };
     tokens.set(added.value, added);
     return added;
   };

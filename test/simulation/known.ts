@@ -15,8 +15,8 @@ export interface Token {
   readonly told: number;
   /** The number of the commit that issued it, as far as it is known. */
   commit: number;
-  /** A failover has lost it. */
-  lost: boolean;
+  /** When a failover lost it; undefined if none did. */
+  lostAt: number | undefined;
   /** The refresh tokens that clients were told for it. */
   readonly successors: Token[];
 }

@@ -75,7 +75,7 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
     connection.doubt ??= { since: now(), why };
     connection.causes.add(why);
   };
-  const told = (tokens: readonly Token[]): readonly Token[] => tokens.filter(({ lost }) => !lost);
+  const told = (tokens: readonly Token[]): readonly Token[] => tokens.filter(({ lostAt }) => lostAt === undefined);
   const isLate = (token: Token): boolean =>
     (attempts.get(token) ?? []).some(({ start, life }) => {
       // The window of a code ends by itself, also when the gate that redeemed it is gone.
@@ -110,7 +110,7 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
         return;
       }
       safe = false;
-      for (const token of lost) token.lost = true;
+      for (const token of lost) token.lostAt ??= now();
     },
 
     /** A request with a code or refresh token reaches a gate. */
@@ -153,7 +153,8 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
           const names = shown.successors.map((one) => one.name).join(' and ');
           isBroken(shown.kind === 'code' ? 'CodeOnce' : 'OneSuccessor', `${shown.name} was exchanged for ${names}`);
         }
-        if (shown.lost) isBroken('NothingUnknown', `${what} got tokens, though the store had lost ${shown.name}`);
+        if (shown.lostAt !== undefined)
+          isBroken('NothingUnknown', `${what} got tokens, though the store had lost ${shown.name}`);
         if (superseded.has(request)) {
           const isUsed = shown.successors.some((next) => told(next.successors).length > 0);
           if (isUsed) isBroken('NeverBoth', `${what} got tokens, though what replaced it was used`);
@@ -213,11 +214,13 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
       const { connection } = token;
       const what = `${token.name} was admitted by ${life}`;
       if (!admitted) {
-        if (safe && !token.lost && connection.doubt === undefined)
+        if (safe && token.lostAt === undefined && connection.doubt === undefined)
           isBroken('NothingLost', `${token.name} was refused by ${life}, though nothing ended ${connection.name}`);
         return;
       }
-      if (token.lost && look.lookedUp) isBroken('NothingUnknown', `${what}, though the store had lost it`);
+      // A look-up that began before the failover has the answer of the primary that was lost.
+      const wasLost = token.lostAt !== undefined && token.lostAt <= start;
+      if (wasLost && look.lookedUp) isBroken('NothingUnknown', `${what}, though the store had lost it`);
       if (!safe) return;
       for (const end of connection.ends) {
         if (end.at >= start) continue;
