@@ -128,9 +128,9 @@ class Meter {
     let total = 0;
     for (const selection of set.selections) {
       if (selection.kind === Kind.FIELD) total += this.#field(selection, type, window);
-      else if (selection.kind === Kind.INLINE_FRAGMENT) {
+      else if (selection.kind === Kind.INLINE_FRAGMENT)
         total += this.of(selection.selectionSet, selection.typeCondition?.name.value ?? type, window);
-      } else total += this.#fragment(selection.name.value, window);
+      else total += this.#fragment(selection.name.value, window);
     }
     return total;
   }

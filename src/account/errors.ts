@@ -92,9 +92,8 @@ function onceEach(onError: OnError): OnError {
 function formatMasked(error: GraphQLError, { deadlinePassed, failedField, onError }: Masking) {
   const { originalError } = error;
   if (originalError instanceof AccountError) {
-    if (originalError.code === 'INTERNAL_SERVER_ERROR' || originalError.code === 'UPSTREAM_BAD_RESPONSE') {
+    if (originalError.code === 'INTERNAL_SERVER_ERROR' || originalError.code === 'UPSTREAM_BAD_RESPONSE')
       onError(originalError.cause ?? originalError, failedField(error)?.where);
-    }
     return formatError(error, originalError.code, originalError.message, originalError.details);
   }
   // Errors of graphql-js about the request itself: those about variables and the choice of the operation have no path,

@@ -66,9 +66,8 @@ function originOf(mapping: Mapping, steps: readonly Step[]): Origin | undefined 
   for (const [index, { type, name }] of [...steps.entries()].reverse()) {
     const coordinate = `${type}.${name}`;
     const remote = mapping.remote.fields.get(coordinate);
-    if (remote !== undefined) {
+    if (remote !== undefined)
       return { place: placeOf(remote.node), reads: `${remote.root ?? remote.name ?? name} of ${remote.source}` };
-    }
     const inner = steps.slice(index + 1).map((step) => step.name);
     const field = mapping.fields.get(coordinate);
     if (field !== undefined) {
@@ -77,9 +76,8 @@ function originOf(mapping: Mapping, steps: readonly Step[]): Origin | undefined 
       return names.length === 0 ? { ...origin, place: placeOf(field.node) } : origin;
     }
     const batch = mapping.types.get(type);
-    if (batch !== undefined && givenByBatch(batch, name) !== undefined) {
+    if (batch !== undefined && givenByBatch(batch, name) !== undefined)
       return originInSelection(batch.connector, [name, ...inner]);
-    }
   }
   return undefined;
 }

@@ -144,9 +144,8 @@ export function prepareOperation(
   if (checked.document === undefined) return { mistakes: checked.errors.map(({ message }) => message) };
   const { document } = checked;
   const [operation, ...others] = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  if (operation?.kind !== Kind.OPERATION_DEFINITION || others.length > 0) {
+  if (operation?.kind !== Kind.OPERATION_DEFINITION || others.length > 0)
     return { mistakes: ['must have one operation'] };
-  }
   const { schema, guards } = operations;
   return {
     readOnly: operation.operation === OperationTypeNode.QUERY,

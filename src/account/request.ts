@@ -68,11 +68,10 @@ export async function readGraphqlRequest(request: IncomingMessage, limit: number
   if (
     mediaType(contentType) !== 'application/json' ||
     (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
-  ) {
+  )
     throw new GatewayError('unsupported_media_type', {
       message: 'The request body must be application/json in UTF-8.',
     });
-  }
   const body = parseBody(await readBody(request, limit));
   if (Array.isArray(body)) throw invalidRequest('Operations are not taken in batches: send one JSON object.');
   if (!isObject(body)) throw invalidRequest('The request body must be a JSON object.');

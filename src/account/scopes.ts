@@ -81,9 +81,8 @@ export function attachGuards(schema: GraphQLSchema, guards: Guards): void {
     const resolve = field.resolve ?? defaultFieldResolver;
     field.resolve = (source, args, operation: AccountOperation, info) => {
       const open = missing(requirements, operation.principal.scope);
-      if (open !== undefined) {
+      if (open !== undefined)
         throw new AccountError('UNAUTHORIZED_FIELD_OR_TYPE', { details: { requiredScopes: open.flat() } });
-      }
       return resolve(source, args, operation, info);
     };
   }

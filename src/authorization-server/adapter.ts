@@ -114,9 +114,8 @@ async function useProof({ store, clock }: AdapterContext, id: string, seconds = 
   const known = currentUnitOfWork() !== undefined;
   const charge = known ? undefined : chargeTo(PROOFS);
   const entry = { kind: 'ReplayDetection', id, payload: '{}', expiresAt, references: {}, charge };
-  if (!(await store.commit([{ op: 'create', entry }], known ? 'vital' : 'ordinary'))) {
+  if (!(await store.commit([{ op: 'create', entry }], known ? 'vital' : 'ordinary')))
     throw new errors.InvalidDpopProof('the DPoP proof was used before');
-  }
 }
 
 /**

@@ -43,9 +43,8 @@ export function storedBackendSessions(store: Store, kept: readonly string[]) {
       const session = { grantId, cookies, revision: 0, until: grant?.expiresAt };
       await store.commit([{ op: 'create', entry: entryOf(session) }]);
       // The grant ended during this write, so its revocation did not delete the session.
-      if ((await store.get('Grant', grantId)) === undefined) {
+      if ((await store.get('Grant', grantId)) === undefined)
         await store.commit([{ op: 'deleteBy', kind: BACKEND_SESSION, name: 'grant', value: grantId }], 'vital');
-      }
     },
 
     async find(grantId: string): Promise<FoundSession | undefined> {

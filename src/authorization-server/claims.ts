@@ -20,9 +20,8 @@ export function releasedClaims(claims: ClaimsConfig, member: Member, scope: Scop
 export function claimsByScope(claims: ClaimsConfig): Record<string, string[]> {
   const names: Record<string, string[]> = { openid: ['sub'], email: ['email_verified'] };
   const details = Object.values(MEMBER_DETAILS).map(({ claim, scope }) => [claim, { scope }] as const);
-  for (const [name, { scope }] of [...details, ...Object.entries(claims)]) {
+  for (const [name, { scope }] of [...details, ...Object.entries(claims)])
     names[scope] = [...(names[scope] ?? []), name];
-  }
   return names;
 }
 

@@ -101,9 +101,8 @@ async function submit(options: MountOptions, exchange: Exchange): Promise<void> 
 }
 
 async function readForm(request: IncomingMessage, limit: number): Promise<URLSearchParams> {
-  if (mediaType(request.headers['content-type']) !== FORM) {
+  if (mediaType(request.headers['content-type']) !== FORM)
     throw new GatewayError('invalid_request', { message: `the body must be ${FORM}` });
-  }
   return new URLSearchParams((await readBody(request, limit)).toString('utf8'));
 }
 
@@ -135,8 +134,7 @@ function unusualFields({ method, headers }: IncomingMessage): Record<string, str
 function normalizeResource(parameters: URLSearchParams, indicators: ResourceIndicators): URLSearchParams {
   const resources = parameters.getAll('resource').filter((value) => value !== '');
   parameters.delete('resource');
-  for (const resource of new Set(resources.map((value) => indicators.audienceOf(value) ?? value))) {
+  for (const resource of new Set(resources.map((value) => indicators.audienceOf(value) ?? value)))
     parameters.append('resource', resource);
-  }
   return parameters;
 }

@@ -9,9 +9,8 @@ import { sizeText } from './amounts.ts';
  */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
+  if (encoding !== undefined && encoding !== 'identity')
     throw new GatewayError('unsupported_media_type', { message: 'Compressed request bodies are not accepted here.' });
-  }
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let length = 0;

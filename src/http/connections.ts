@@ -23,9 +23,8 @@ export function createConnections() {
   const assertClear = (request: IncomingMessage): void => {
     const socket: Connection = request.socket;
     // After our side is closed, incoming data is only read so that the last response arrives.
-    if (socket[SPENT] || socket.writableEnded) {
+    if (socket[SPENT] || socket.writableEnded)
       throw new GatewayError('invalid_request', { headers: { connection: 'close' } });
-    }
     try {
       assertClearMessage(request);
     } catch (thrown) {

@@ -24,9 +24,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 function render(value: HtmlValue): string {
   if (value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
-  if (typeof value === 'string' || typeof value === 'number') {
+  if (typeof value === 'string' || typeof value === 'number')
     return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
-  }
   return value.map(render).join('');
 }
 

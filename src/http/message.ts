@@ -26,9 +26,8 @@ export function assertClearMessage(request: IncomingMessage): void {
   if (hosts > 1) throw unclear('There is more than one Host field.');
   if (hosts === 0 && httpVersion === '1.1') throw unclear('There is no Host field.');
   const coding = request.headers['transfer-encoding'];
-  if (coding !== undefined && (httpVersion === '1.0' || coding.trim().toLowerCase() !== 'chunked')) {
+  if (coding !== undefined && (httpVersion === '1.0' || coding.trim().toLowerCase() !== 'chunked'))
     throw unclear('The request body is not delimited in a way that can be passed on.');
-  }
 }
 
 function unclear(message: string): GatewayError {

@@ -25,9 +25,8 @@ export async function readSendQueues(): Promise<SendQueues | undefined> {
     // `12: 0100007F:1F90 0100007F:AE26 01 00373E00:00000000 …`: local, remote, state, send queue and receive queue.
     for (const [, localPort, remote, remotePort, queue] of table.matchAll(
       /: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]{8}):/g,
-    )) {
+    ))
       queues.set(`${localPort} ${remote} ${remotePort}`, Number.parseInt(queue as string, 16));
-    }
   }
   if (queues.size === 0) return undefined;
   return {

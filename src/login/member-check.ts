@@ -22,9 +22,8 @@ export function memberCheck(
   key: string | undefined,
   call: CallUpstream,
 ): MemberCheck | undefined {
-  if (login.shape === 'credentials' && login.recheck !== undefined) {
+  if (login.shape === 'credentials' && login.recheck !== undefined)
     return { ask: login.recheck, interval: 0, allowUnavailable: false };
-  }
   const recheck = 'recheck' in config ? config.recheck : undefined;
   return (
     recheck && {

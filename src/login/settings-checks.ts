@@ -16,11 +16,10 @@ export function checkLoginSite(tree: Tree): readonly UntracedProblem[] {
   // An http origin is on loopback, for trying things out.
   if (page === undefined || origin?.protocol !== 'https:') return [];
   const report = (message: string): readonly UntracedProblem[] => [{ path, at: 'value', message }];
-  if (page.protocol === 'http:') {
+  if (page.protocol === 'http:')
     return report(
       'must be https like the origin: otherwise the page on which members enter passwords could be tampered with',
     );
-  }
   if (cookies === undefined || shareDomain(page.hostname, origin.hostname)) return [];
   const kind = String(valueAt(tree, ['login', 'kind']));
   return report(

@@ -28,12 +28,10 @@ export function parseAuthorization(values: readonly string[]): Credentials {
   const name = (space === -1 ? value : value.slice(0, space)).toLowerCase();
   const scheme = name === 'dpop' ? 'DPoP' : 'Bearer';
   if (values.length > 1) return { kind: 'malformed', scheme, reason: 'more than one Authorization header' };
-  if (name !== scheme.toLowerCase()) {
+  if (name !== scheme.toLowerCase())
     return { kind: 'malformed', scheme, reason: 'the Authorization scheme is neither Bearer nor DPoP' };
-  }
   const token = space === -1 ? '' : value.slice(space + 1).trim();
-  if (token.length > LONGEST_TOKEN || !TOKEN.test(token)) {
+  if (token.length > LONGEST_TOKEN || !TOKEN.test(token))
     return { kind: 'malformed', scheme, reason: 'the Authorization header does not hold one access token' };
-  }
   return { kind: 'token', scheme, token };
 }

@@ -119,9 +119,8 @@ function phcScrypt(encoded: string): ReturnType<Scheme> {
 }
 
 function scryptHash(N: number, r: number, p: number, salt: Buffer, key: Buffer): PasswordHash | 'malformed' {
-  if (!within(r, 1, 32) || !within(p, 1, 16) || !within(salt.length, 8, 64) || !within(key.length, 16, 128)) {
+  if (!within(r, 1, 32) || !within(p, 1, 16) || !within(salt.length, 8, 64) || !within(key.length, 16, 128))
     return 'malformed';
-  }
   const cost = { N, r, p, maxmem: 128 * N * r + 128 * r * p + 1024 ** 2 };
   return compared('scrypt', key, (password) => scryptOf(password, salt, key.length, cost));
 }
@@ -134,9 +133,8 @@ function phcPbkdf2(encoded: string): ReturnType<Scheme> {
 }
 
 function pbkdf2Hash(digest: string, iterations: number, salt: Buffer, key: Buffer): PasswordHash | 'malformed' {
-  if (!within(iterations, 1000, 5_000_000) || !within(salt.length, 8, 128) || !within(key.length, 20, 128)) {
+  if (!within(iterations, 1000, 5_000_000) || !within(salt.length, 8, 128) || !within(key.length, 20, 128))
     return 'malformed';
-  }
   return compared('pbkdf2', key, (password) => pbkdf2Of(password, salt, iterations, key.length, digest));
 }
 

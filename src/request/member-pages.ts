@@ -38,15 +38,13 @@ export function memberPages({ pages }: Pick<Config, 'pages'>): MemberPages {
     admit({ request, response, target }, route) {
       const here = isApart(request);
       if (here && route?.host === undefined) throw new GatewayError('not_found');
-      if (route?.visits === true && !isNavigation(request, windowOnly)) {
+      if (route?.visits === true && !isNavigation(request, windowOnly))
         throw new PageFailure('forbidden', 'failure.not_opened');
-      }
       if (apart === undefined || here || route?.host !== 'pages') return true;
       const { method } = request;
       // An app may also begin by POST (OpenID Connect Core section 3.1.2.1). All other forms are those of the pages.
-      if (method !== 'GET' && target.path !== ENDPOINTS.authorization) {
+      if (method !== 'GET' && target.path !== ENDPOINTS.authorization)
         throw new PageFailure('forbidden', 'failure.other_site');
-      }
       redirect(response, apart.origin + target.path + target.query, method === 'GET' ? 303 : 307);
       return false;
     },

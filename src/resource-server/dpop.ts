@@ -39,22 +39,17 @@ export function proofCheck(store: Store, clock: Clock): CheckProof {
     const verified = await verify(proof, clock);
     if (verified === undefined) return invalid('the DPoP proof is not a dpop+jwt signed by the public key in it');
     const { jti, htm, htu, iat, ath } = verified.payload;
-    if (typeof jti !== 'string' || jti === '' || jti.length > LONGEST_JTI) {
+    if (typeof jti !== 'string' || jti === '' || jti.length > LONGEST_JTI)
       return invalid(`the jti of the DPoP proof must be a string of 1 to ${LONGEST_JTI} characters`);
-    }
     if (htm !== method) return invalid('the htm of the DPoP proof is not the method of this request');
-    if (typeof htu !== 'string' || normalised(htu) !== normalised(url)) {
+    if (typeof htu !== 'string' || normalised(htu) !== normalised(url))
       return invalid('the htu of the DPoP proof is not the URL of this request');
-    }
-    if (typeof iat !== 'number' || Math.abs(unixSeconds(clock) - iat) > WINDOW) {
+    if (typeof iat !== 'number' || Math.abs(unixSeconds(clock) - iat) > WINDOW)
       return invalid('the iat of the DPoP proof is too far from the time here');
-    }
-    if (ath !== createHash('sha256').update(token).digest('base64url')) {
+    if (ath !== createHash('sha256').update(token).digest('base64url'))
       return invalid('the ath of the DPoP proof is not the hash of the access token');
-    }
-    if (verified.thumbprint !== jkt) {
+    if (verified.thumbprint !== jkt)
       return { error: 'invalid_token', description: 'the access token is bound to another key' };
-    }
     const entry = {
       kind: 'DPoPProof',
       id: `${jkt}.${jti}`,

@@ -103,9 +103,8 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     const bad = (reason: string, error?: Challenge['error']) => refuse(unauthorized(scheme, protection, reason, error));
     // Exactly one audience, and ours: with a second one, the token could also be used at another service.
     const [audience] = token.aud;
-    if (audience === undefined || token.aud.length > 1 || !protection.resource.audiences.includes(audience)) {
+    if (audience === undefined || token.aud.length > 1 || !protection.resource.audiences.includes(audience))
       return bad('the access token was issued for another resource');
-    }
     if (token.exp <= now()) return bad('the access token has expired');
 
     // A key-bound token sent as Bearer is refused: that is how a stolen token would be sent.
@@ -122,9 +121,8 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
   }
 
   function decideScope(token: ActiveToken, scheme: Scheme, protection: Protection): Decision {
-    if (covers(token.scope, protection.scopes)) {
+    if (covers(token.scope, protection.scopes))
       return { kind: 'admitted', principal: principalOf(token), expires: token.exp };
-    }
     const reason = 'the access token lacks a scope that is needed here';
     return refuse(insufficientScope(scheme, protection, token.scope, reason));
   }

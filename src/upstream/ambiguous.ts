@@ -25,14 +25,12 @@ export function isAmbiguous(segment: string): boolean {
  * Throws GatewayError `invalid_request`.
  */
 export function refuseAmbiguousTarget({ path, query }: Target): void {
-  if (path.includes('%') && path.split('/').some((segment) => isAmbiguous(decodeURIComponent(segment)))) {
+  if (path.includes('%') && path.split('/').some((segment) => isAmbiguous(decodeURIComponent(segment))))
     throw invalidRequest(
       'The path has invisible characters, or characters that a backend could take for a sign such as / or %.',
     );
-  }
-  if (query.includes('%') && query.slice(1).split(/[&;]/).some(dividesOnceDecoded)) {
+  if (query.includes('%') && query.slice(1).split(/[&;]/).some(dividesOnceDecoded))
     throw invalidRequest('The name of a query parameter has an encoded =, & or ; in it.');
-  }
 }
 
 function dividesOnceDecoded(piece: string): boolean {

@@ -64,9 +64,8 @@ export function createForward(access: UpstreamAccess): Forward {
 
   return (exchange, name, limits, rewrite, links) => {
     const { request } = exchange;
-    if (asksForWebSocket(request)) {
+    if (asksForWebSocket(request))
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
-    }
     const framing = requestFraming(request);
     refuseLargeRequest(framing, limits.request);
     const sending = { exchange, name, limits, rewrite, links, scan: scanFor(exchange, framing) };
@@ -111,9 +110,8 @@ async function sendWith(
     const disposition = await send(parts, { ...sending, exchange: held }, attempt);
     if (disposition !== 'again') return disposition === SESSION_OVER ? disposition : undefined;
     // The body was consumed by the first attempt, which was refused: the client has to send it again.
-    if (framing.kind !== 'none' && held.replacement === undefined) {
+    if (framing.kind !== 'none' && held.replacement === undefined)
       throw new GatewayError('upstream_unavailable', { headers: { 'retry-after': '1' } });
-    }
     attempt = await credential?.attempt(principal, method, attempt);
     if (attempt === SESSION_OVER) return attempt;
   }

@@ -19,21 +19,19 @@ const NEVER_FORWARDED = new Set(['TRACE', 'TRACK', 'CONNECT']);
  * `invalid_request` for a length that is not a safe integer, and `method_not_allowed` for TRACE, TRACK and CONNECT.
  */
 export function requestFraming(request: IncomingMessage): Framing {
-  if (NEVER_FORWARDED.has(request.method ?? '')) {
+  if (NEVER_FORWARDED.has(request.method ?? ''))
     throw new GatewayError('method_not_allowed', {
       headers: { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
     });
-  }
   const { 'transfer-encoding': coding, 'content-length': length } = request.headers;
   if (coding !== undefined) return CHUNKED;
   const bytes = Number(length ?? 0);
   if (bytes === 0) return NONE;
-  if (!Number.isSafeInteger(bytes)) {
+  if (!Number.isSafeInteger(bytes))
     throw new GatewayError('invalid_request', {
       message: 'The request body is longer than can be counted.',
       headers: { connection: 'close' },
     });
-  }
   return { kind: 'length', length: String(bytes) };
 }
 

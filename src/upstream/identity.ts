@@ -205,11 +205,10 @@ function cacheKey(
 
 function assertId(id: string, whose: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (id === '' || /[\x00-\x1F\x7F-\x9F]/.test(id) || !id.isWellFormed()) {
+  if (id === '' || /[\x00-\x1F\x7F-\x9F]/.test(id) || !id.isWellFormed())
     throw new GatewayError('internal', {
       cause: new Error(`The ${whose} id ${JSON.stringify(id)} cannot be forwarded.`),
     });
-  }
 }
 
 /**

@@ -28,13 +28,11 @@ export type RewriteFor = (principal: Principal) => Rewrite;
 export function createRewrite(match: string, rewrite: string): RewriteFor {
   const [from, to] = [segmentsOf(match), segmentsOf(rewrite)];
   for (const wildcard of ['*', '**']) {
-    if (count(from, wildcard) !== count(to, wildcard)) {
+    if (count(from, wildcard) !== count(to, wildcard))
       throw new TypeError(`The route pattern ${match} cannot be rewritten to ${rewrite}: the wildcards differ.`);
-    }
   }
-  if (to.slice(0, -1).some((segment) => segment === '' || segment === '**')) {
+  if (to.slice(0, -1).some((segment) => segment === '' || segment === '**'))
     throw new TypeError(`${rewrite} is no path that a request could be rewritten to.`);
-  }
   const forMember = (member: Member | undefined): Rewrite => ({
     inward(path) {
       const rewritten = translate(path, from, to, member);
@@ -59,9 +57,8 @@ function memberOf(principal: Principal): Member {
   if (principal.kind !== 'member') throw new GatewayError('internal');
   const id = principal.sub;
   const segment = id.isWellFormed() ? encodeURIComponent(id) : '';
-  if (segment === '' || canonicalPath(`/${segment}`) !== `/${segment}`) {
+  if (segment === '' || canonicalPath(`/${segment}`) !== `/${segment}`)
     throw new GatewayError('internal', { cause: new Error('The id of this member cannot be a part of a path.') });
-  }
   return { id, segment };
 }
 

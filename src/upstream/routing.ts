@@ -90,15 +90,13 @@ function createNode<T>(): Node<T> {
 function patternSegments(pattern: string): string[] {
   const segments = pattern.slice(1).split('/');
   const wild = (segment: string, at: number) => segment === '*' || (segment === '**' && at === segments.length - 1);
-  if (!pattern.startsWith('/') || segments.some((segment, at) => segment.includes('*') && !wild(segment, at))) {
+  if (!pattern.startsWith('/') || segments.some((segment, at) => segment.includes('*') && !wild(segment, at)))
     throw new TypeError(`The route pattern ${pattern} must start with / and use * for one segment or a final /**.`);
-  }
   return segments.map((segment, at) => {
     if (wild(segment, at)) return segment;
     const canonical = canonicalPath(`/${segment.replace(/[^\x21-\x7E]+/g, encodeURIComponent)}`)?.slice(1);
-    if (canonical === undefined || isAmbiguous(segment) || (segment === '' && at !== segments.length - 1)) {
+    if (canonical === undefined || isAmbiguous(segment) || (segment === '' && at !== segments.length - 1))
       throw new TypeError(`The route pattern ${pattern} can match no request: "${segment}" is refused in a path.`);
-    }
     return canonical;
   });
 }

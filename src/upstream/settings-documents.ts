@@ -32,9 +32,8 @@ function parseDocument(bytes: Buffer, file: string): Tree {
 function openapiProblem(document: unknown): string | undefined {
   if (!isObject(document)) return 'is not an OpenAPI document';
   if (document.swagger !== undefined) return 'is a Swagger 2 document: convert it to OpenAPI 3';
-  if (typeof document.openapi !== 'string' || !/^3\.[01]\.\d/.test(document.openapi)) {
+  if (typeof document.openapi !== 'string' || !/^3\.[01]\.\d/.test(document.openapi))
     return 'is not an OpenAPI document of version 3.0 or 3.1';
-  }
   if (isDeeperThan(document, DEEPEST)) return 'is nested too deeply';
   return isObject(document.paths) ? undefined : 'has no paths';
 }

@@ -162,9 +162,8 @@ function writeFailure(response: http.ServerResponse, thrown: unknown, report: Op
 function refuseOddities(request: IncomingMessage, origin: string): void {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
   const plain = request.method === 'GET' && request.httpVersionMinor >= 1 && length === '0' && coding === undefined;
-  if (!plain || !asksForWebSocket(request)) {
+  if (!plain || !asksForWebSocket(request))
     throw new GatewayError('invalid_request', { message: 'Only a WebSocket can be opened this way.' });
-  }
   if (request.headers.origin !== undefined && request.headers.origin !== origin) throw new GatewayError('forbidden');
 }
 

@@ -84,9 +84,9 @@ export class UndiciClient implements HttpClient {
   }
 
   #release(connection: Connection): void {
-    if (connection.since === undefined || this.#options.now() - connection.since > LONGEST_KEPT) {
+    if (connection.since === undefined || this.#options.now() - connection.since > LONGEST_KEPT)
       this.#discard(connection);
-    } else this.#free.push(connection);
+    else this.#free.push(connection);
   }
 
   #discard(connection: Connection): void {

@@ -10,9 +10,8 @@ export function checkCall(name: string, args: readonly Value[]): string | undefi
   if (method === undefined) return `there is no method ->${name}; available are ${methodNames().join(', ')}`;
   const { takes, last } = method;
   const least = last === 'optional' ? takes.length - 1 : takes.length;
-  if (args.length < least || (args.length > takes.length && last !== 'many')) {
+  if (args.length < least || (args.length > takes.length && last !== 'many'))
     return `->${name} takes ${last === undefined ? '' : 'at least '}${counted(least, 'argument')}`;
-  }
   for (const [index, argument] of args.entries()) {
     const kind = takes[Math.min(index, takes.length - 1)];
     const wrong = kind === undefined ? undefined : checkArgument(name, kind, argument);

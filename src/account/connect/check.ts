@@ -56,9 +56,8 @@ export function checkMapping(contract: GraphQLSchema, mapping: Mapping, mistakes
   function checkType({ type, connector, key, single, required }: TypeMapping): void {
     const members = listedMembers(connector.selection, connector, type);
     if (members === undefined) return;
-    if (!single && !members.some(({ name }) => name === key)) {
+    if (!single && !members.some(({ name }) => name === key))
       wrongAt(connector, connector.selection.at, type, `the selection does not return the key ${key}`);
-    }
     const object = contract.getType(type);
     if (!isObjectType(object)) return;
     for (const member of members.filter(({ name }) => name !== key)) {
@@ -73,9 +72,8 @@ export function checkMapping(contract: GraphQLSchema, mapping: Mapping, mistakes
 
   function checkField({ coordinate, connector, pages, node, usedArguments, usedSiblings }: FieldMapping): void {
     const { type, field } = fieldAt(contract, coordinate);
-    if (isNonNullType(field.type)) {
+    if (isNonNullType(field.type))
       wrong(field.astNode, coordinate, 'comes from a separate upstream call, so it must be nullable');
-    }
     for (const { name, astNode } of field.args) {
       if (!usedArguments.has(name)) wrong(astNode, coordinate, `nothing uses the argument ${name}`);
     }
@@ -105,12 +103,10 @@ export function checkMapping(contract: GraphQLSchema, mapping: Mapping, mistakes
       const members = listedMembers(selection, connector, coordinate);
       if (members !== undefined) checkObject(target, members, connector, selection.at);
     } else if (isLeafType(target)) {
-      if (isUnsupportedScalar(target)) {
+      if (isUnsupportedScalar(target))
         wrong(target.astNode, target.name, `unsupported scalar; supported are ${[...SCALAR_NAMES].join()}`);
-      }
-      if (selection.kind === 'members' || selection.chains.some(({ members }) => members !== undefined)) {
+      if (selection.kind === 'members' || selection.chains.some(({ members }) => members !== undefined))
         wrongAt(connector, selection.at, coordinate, `returns an object, but the contract has ${target.name}`);
-      }
     } else wrongAt(connector, selection.at, coordinate, 'only objects, scalars and enums can be mapped');
   }
 
@@ -122,9 +118,8 @@ export function checkMapping(contract: GraphQLSchema, mapping: Mapping, mistakes
   ): void {
     for (const member of members) {
       const giver = otherProvider(type.name, member.name);
-      if (giver !== undefined) {
+      if (giver !== undefined)
         wrongAt(connector, member.at, `${type.name}.${member.name}`, `is provided both here and by ${giver}`);
-      }
       checkMember(type, member, connector);
     }
     const names = new Set(members.map(({ name }) => name));
@@ -152,12 +147,10 @@ export function checkMapping(contract: GraphQLSchema, mapping: Mapping, mistakes
       wrongAt(connector, member.at, coordinate, message);
       return;
     }
-    if (tokenFields(contract).includes(coordinate)) {
+    if (tokenFields(contract).includes(coordinate))
       wrongAt(connector, member.at, coordinate, 'comes from the access token and cannot be mapped');
-    }
-    if (field.args.length > 0) {
+    if (field.args.length > 0)
       wrong(field.astNode, coordinate, 'has arguments, so it needs its own @connect to use them');
-    }
     checkValue(getNamedType(field.type), member.value, connector, coordinate);
   }
 
@@ -169,9 +162,8 @@ export function checkMapping(contract: GraphQLSchema, mapping: Mapping, mistakes
     const coordinate = `${type.name}.${field.name}`;
     const { unread, complete } = mapping;
     if (!complete || unread.has(coordinate) || unread.has(type.name)) return;
-    if (otherProvider(type.name, field.name) === undefined) {
+    if (otherProvider(type.name, field.name) === undefined)
       mistakes.add(place, coordinate, 'nothing provides this field');
-    }
   }
 
   /** What provides a field other than the selection that its object comes from. */
@@ -188,9 +180,8 @@ export function checkMapping(contract: GraphQLSchema, mapping: Mapping, mistakes
     coordinate: string,
   ): readonly SelectionMember[] | undefined {
     const members = membersOf(selection);
-    if (members === undefined) {
+    if (members === undefined)
       wrongAt(connector, selection.at, coordinate, 'is an object in the contract: list its fields in { }');
-    }
     return members;
   }
 }

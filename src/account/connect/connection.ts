@@ -71,9 +71,8 @@ function windowOf(args: Readonly<Record<string, unknown>>, most: number, linked:
   refuseWindow({ first }, most);
   if (args.after == null) return { first, after: undefined };
   const after = decodeCursor(args.after as string);
-  if (after === undefined || (after.page !== undefined && !linked)) {
+  if (after === undefined || (after.page !== undefined && !linked))
     throw new AccountError('BAD_USER_INPUT', { message: NO_CURSOR });
-  }
   return { first, after };
 }
 
@@ -86,9 +85,8 @@ function pageOf(
   if (data === undefined) return { items: [], kept: undefined, total: null, next: null };
   const items = nodes(data, variables);
   const count = total?.(data, variables) ?? null;
-  if (!Array.isArray(items) || items.length > pageSize || !(count === null || isCount(count))) {
+  if (!Array.isArray(items) || items.length > pageSize || !(count === null || isCount(count)))
     throw unusable(source, 'a page is not a list of pageSize items, or its total is not a number');
-  }
   const kept = filter && items.map((item) => filter(item, variables) === true);
   return { items, kept, total: count, next: next?.(data, variables) };
 }

@@ -97,9 +97,8 @@ export function compileConnector(
   const takes = takenBy(reader);
   const response = compileResponseRules(reader, inSelection);
   const selection = reader.selection(['selection'], inSelection);
-  if (!isSound || method === undefined || path === undefined || headers === undefined || selection === undefined) {
+  if (!isSound || method === undefined || path === undefined || headers === undefined || selection === undefined)
     return undefined;
-  }
   const literal = reader.literal('selection');
   return {
     source,
@@ -136,9 +135,8 @@ function methodOf(
     reader.wrong(`http needs exactly one of ${allowed.join(', ')}`);
     return undefined;
   }
-  if (!allowed.includes(method)) {
+  if (!allowed.includes(method))
     reader.wrong(`only ${allowed.join(' or ')} can be used to read; ${method} is for mutations`, 'http', method);
-  }
   return method;
 }
 

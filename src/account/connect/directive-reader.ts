@@ -135,9 +135,8 @@ export class DirectiveReader {
   }
 
   #note(selection: Selection, available: Available, hasData: boolean, report: Report): void {
-    for (const [variable, keys] of checkReferences(selection, available, hasData, report)) {
+    for (const [variable, keys] of checkReferences(selection, available, hasData, report))
       this.used.set(variable, new Set([...(this.used.get(variable) ?? []), ...keys]));
-    }
   }
 
   #stringAt(path: ArgumentPath): StringValueNode | undefined {

@@ -71,9 +71,7 @@ function compileChain({ head, steps, members }: Chain): Part {
   const inner = members === undefined ? undefined : eachItem(compileMembers(members));
   return (here, variables, current) => {
     let found = begin(here, variables, current);
-    for (const part of parts) {
-      found = part(found, variables, current, here);
-    }
+    for (const part of parts) found = part(found, variables, current, here);
     return inner === undefined || found === null ? found : inner(found, variables, current);
   };
 }
@@ -144,9 +142,8 @@ function compileArguments(name: string, values: readonly Value[]): readonly { of
     };
     return [{ of: checked, ofNull }];
   });
-  if (takes[compiled.length] === 'zone') {
+  if (takes[compiled.length] === 'zone')
     compiled.push({ of: (_here, variables) => variables.timeZone ?? 'UTC', ofNull: false });
-  }
   return compiled;
 }
 

@@ -119,8 +119,7 @@ function follows(
   const more =
     declared ?? (total !== null ? start + items.length < total : items.length < pageSize ? false : undefined);
   // A short page would shift every position after it, and clients would silently miss items.
-  if (more === true && items.length < pageSize) {
+  if (more === true && items.length < pageSize)
     throw unusable(source, `a page has ${items.length} items, not ${pageSize}, and is not the last`);
-  }
   return more;
 }

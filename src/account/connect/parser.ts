@@ -46,9 +46,8 @@ function readMembersUntil(tokens: Tokens, close: '}' | ''): Selection {
   const members: SelectionMember[] = [];
   while (tokens.current.kind !== 'end' && !tokens.isMark('}')) {
     const member = readMember(tokens);
-    if (members.some(({ name }) => name === member.name)) {
+    if (members.some(({ name }) => name === member.name))
       throw new MappingSyntaxError(`"${member.name}" is given twice`, member.at);
-    }
     members.push(member);
   }
   if (close !== '') tokens.take(close);
@@ -141,9 +140,8 @@ function readListUntil(tokens: Tokens, close: ')' | ']'): readonly Value[] {
 function readLiteral(tokens: Tokens): Literal {
   const { kind, text } = tokens.current;
   const isKeyword = kind === 'name' && KEYWORDS.includes(text);
-  if (kind !== 'string' && kind !== 'number' && !isKeyword) {
+  if (kind !== 'string' && kind !== 'number' && !isKeyword)
     tokens.fail(`a value was expected, not ${tokens.name()}: begin the key of an object with $. or @.`);
-  }
   tokens.next();
   return kind === 'string' ? text : kind === 'number' ? Number(text) : (JSON.parse(text) as Literal);
 }

@@ -67,9 +67,8 @@ export function readFieldConnector(
   if (values === undefined || !isKnownSource(reading, values, reader)) return;
   if (values.batch !== undefined) reader.wrong('batch is only for a @connect on a type');
   const writes = type === contract.getMutationType();
-  if (values.each !== undefined && (writes || connection !== undefined)) {
+  if (values.each !== undefined && (writes || connection !== undefined))
     reader.wrong('each is not for a mutation or a connection', 'each');
-  }
   if (writes) pageReader?.wrong('@connection: a mutation cannot be a connection');
   // `first` and `after` of a connection choose the window and are not available to the mapping.
   const args = inputKeys(field.args, paging === undefined ? [] : ['first', 'after']);
@@ -81,9 +80,8 @@ export function readFieldConnector(
   const pages = pageReader && paging && readPages(paging, pageReader, reading.inSelection);
   if (connector === undefined || (connection !== undefined && pages === undefined)) return;
   const [place] = pages === undefined ? [] : PAGE_KEYS[pages.style];
-  if (place !== undefined && !reader.used.get('page')?.has(place)) {
+  if (place !== undefined && !reader.used.get('page')?.has(place))
     pageReader?.wrong(`@connection: http does not use $page.${place}`);
-  }
   const windowArguments = pages === undefined ? [] : ['first', 'after'];
   const usedArguments = new Set([...(reader.used.get('args') ?? []), ...windowArguments]);
   const usedSiblings = new Set(reader.used.get('this'));

@@ -57,9 +57,8 @@ export function readExtension(reading: MappingReading, extension: Extension): vo
 /** The parts of the contract's type by name, each with its type as text; a value of an enum has none. */
 function typesOfParts(contract: GraphQLSchema, { kind, name }: Extension): Map<string, string | undefined> | undefined {
   const type = contract.getType(name.value);
-  if (kind === Kind.ENUM_TYPE_EXTENSION) {
+  if (kind === Kind.ENUM_TYPE_EXTENSION)
     return isEnumType(type) ? new Map(type.getValues().map((value) => [value.name, undefined])) : undefined;
-  }
   if (!isObjectType(type) && !isInputObjectType(type)) return undefined;
   if (isObjectType(type) !== (kind === Kind.OBJECT_TYPE_EXTENSION)) return undefined;
   const fields: readonly { readonly name: string; readonly type: unknown }[] = Object.values(type.getFields());

@@ -62,12 +62,10 @@ function readSchemaDirective(reading: MappingReading, node: ConstDirectiveNode):
     if (values === undefined) return;
     const { name, graphql, http } = values;
     if (sources.has(name)) reader.wrong(`the source "${name}" is declared twice`, 'name');
-    if (!names.upstreams.includes(name)) {
+    if (!names.upstreams.includes(name))
       reader.wrong(`the configuration has no upstream "${name}", only ${names.upstreams.join(', ')}`, 'name');
-    }
-    if (names.keyed?.includes(name) && graphql !== undefined) {
+    if (names.keyed?.includes(name) && graphql !== undefined)
       reader.wrong(`"${name}" has one key for all members, so it cannot be used with GraphQL`, 'name');
-    }
     const headers = compileHeaders(http?.headers ?? [], reader, inRequest) ?? [];
     sources.set(name, { headers, response: compileResponseRules(reader, inSelection), graphql });
   }

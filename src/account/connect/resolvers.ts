@@ -11,9 +11,8 @@ type Resolver = GraphQLFieldResolver<unknown, AccountOperation, Record<string, u
 
 /** Attaches resolvers for a checked mapping. graphql-js resolves all other fields by name. */
 export function attachResolvers(contract: GraphQLSchema, mapping: Mapping): void {
-  for (const [coordinate, field] of mapping.fields) {
+  for (const [coordinate, field] of mapping.fields)
     attach(contract, coordinate, fieldResolver(field, requiredBatch(contract, mapping, field)));
-  }
   for (const [type, batch] of mapping.types) {
     for (const name of memberNames(batch.connector.selection)) {
       if (name !== batch.key && !isInternalName(name)) attach(contract, `${type}.${name}`, batchResolver(batch, name));

@@ -65,12 +65,11 @@ export function parsePath(text: string): Template {
   if (!text.startsWith('/')) throw new MappingSyntaxError('a path must begin with /', 0);
   if (text.includes('?')) throw new MappingSyntaxError('put query parameters in queryParams', text.indexOf('?'));
   for (const part of template) {
-    if (typeof part === 'string' && !PATH_CHARACTERS.test(part)) {
+    if (typeof part === 'string' && !PATH_CHARACTERS.test(part))
       throw new MappingSyntaxError(
         `${JSON.stringify(part)} has characters that are not allowed in a path (RFC 3986)`,
         text.indexOf(part),
       );
-    }
   }
   const segments = text
     .replace(/\{[^{}]*\}/g, 'x')
@@ -78,9 +77,8 @@ export function parsePath(text: string): Template {
     .split('/');
   for (const [index, segment] of segments.entries()) {
     const closing = index === segments.length - 1;
-    if (/^(\.|%2e){1,2}$/i.test(segment) || (segment === '' && !closing)) {
+    if (/^(\.|%2e){1,2}$/i.test(segment) || (segment === '' && !closing))
       throw new MappingSyntaxError('a path must not have empty, "." or ".." segments', 0);
-    }
   }
   return template;
 }
@@ -103,9 +101,8 @@ export function fillPath(template: Template, variables: VariableValues): string 
 
 function encodeSegment(value: unknown): string {
   const text = scalarText(value);
-  if (text === undefined || text === '' || SEGMENT_BREAKERS.test(text)) {
+  if (text === undefined || text === '' || SEGMENT_BREAKERS.test(text))
     throw new MappingValueError('a value cannot be used in a path');
-  }
   return encodedComponent(text);
 }
 

@@ -98,8 +98,7 @@ function memberArgument(field: GraphQLField<unknown, unknown>, name: string, wro
   }
   const bare = getNullableType(argument.type);
   const item = isListType(bare) ? getNullableType(bare.ofType) : bare;
-  if (String(item) !== 'ID' && String(item) !== 'String') {
+  if (String(item) !== 'ID' && String(item) !== 'String')
     wrong(`member: ${name} is ${argument.type}, which cannot take an ID`);
-  }
   return { name, type: String(argument.type), isList: isListType(bare) };
 }

@@ -56,9 +56,8 @@ export function failuresBelow(
   if (tree === undefined) return [];
   const own = tree.own.map((error) => located(translated(error, writes), place));
   const below = [...tree.children].flatMap(([key, child]) => {
-    if (typeof key === 'number') {
+    if (typeof key === 'number')
       return failuresBelow(child, { path: [...place.path, key], nodes: place.nodes }, inner, writes);
-    }
     const field = fieldOf(inner, key);
     // The client did not request this field, so the error belongs to the parent.
     if (field?.key === undefined) return failuresBelow(child, place, undefined, writes);

@@ -52,9 +52,8 @@ async function send(operation: AccountOperation, wanted: readonly Waiting[]): Pr
     const answer = await operation.post(source, { query, variables, operationName: 'AccountApi' });
     const { data, errors } = answerOf(answer, source);
     const reading = { source, writes: first.entry.writes, further: operation.alsoFailed };
-    for (const [index, each] of wanted.entries()) {
+    for (const [index, each] of wanted.entries())
       each.result.resolve(fieldOf(each, data, errors, paths[index] ?? [], reading));
-    }
   } catch (thrown) {
     const known = thrown instanceof AccountError;
     const reason = known ? thrown : new AccountError('INTERNAL_SERVER_ERROR', { cause: thrown });
@@ -76,9 +75,8 @@ function answerOf({ status, data: body }: UpstreamAnswer, source: string) {
     if (status === 400 && errors !== undefined) throw failed('UPSTREAM_BAD_RESPONSE', refusal(errors));
     throw failed('UPSTREAM_ERROR', `status ${status}`);
   }
-  if (data === undefined) {
+  if (data === undefined)
     throw failed('UPSTREAM_BAD_RESPONSE', errors === undefined ? 'no GraphQL answer' : refusal(errors));
-  }
   const tree = errorTree(errors);
   if (tree === undefined) throw failed('UPSTREAM_ERROR', refusal(errors));
   if (data === null && tree.children.size === 0) throw failed('UPSTREAM_BAD_RESPONSE', 'null without a reason');
@@ -105,9 +103,8 @@ function fieldOf(
     if (value === null) return lost(plan.field, tree, path.slice(depth), place, reading);
     if (typeof value !== 'object' || !Object.hasOwn(value as object, key))
       return unusableAt(reading, 'another shape', place);
-    if (typeof key === 'number' && (value as readonly unknown[]).length !== 1) {
+    if (typeof key === 'number' && (value as readonly unknown[]).length !== 1)
       return unusableAt(reading, 'another number of members', place);
-    }
     value = (value as Readonly<Record<string | number, unknown>>)[key];
     tree = tree?.children.get(key);
   }

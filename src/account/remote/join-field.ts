@@ -77,9 +77,7 @@ export function joinField(
   checkWrapping(isEntry ? getNullableType(field.type) : field.type, upstream.type, wrong);
   const [own, other] = [getNamedType(field.type), getNamedType(upstream.type)];
   const leaf = isLeafType(own);
-  if (isUnsupportedScalar(own)) {
-    wrong(`unsupported scalar ${own.name}; supported are ${[...SCALAR_NAMES].join()}`);
-  }
+  if (isUnsupportedScalar(own)) wrong(`unsupported scalar ${own.name}; supported are ${[...SCALAR_NAMES].join()}`);
   return {
     field,
     coordinate,
@@ -105,9 +103,8 @@ function joinType(
   node: ConstDirectiveNode,
   wrong: Wrong,
 ): TypeJoin | undefined {
-  if (isObjectType(type) && isObjectType(upstream)) {
+  if (isObjectType(type) && isObjectType(upstream))
     return { abstract: false, objects: new Map([[upstream.name, joinObject(joining, type, upstream, node)]]) };
-  }
   if (!isAbstractType(type) || !isAbstractType(upstream)) {
     wrong(`is ${type.name} in the contract, which the upstream's ${upstream.name} cannot be`);
     return undefined;
@@ -117,9 +114,9 @@ function joinType(
     const [named] = joining.naming.of(possible.name);
     const name = named?.name ?? possible.name;
     const other = joining.upstream.getType(name);
-    if (!isObjectType(other) || !joining.upstream.isSubType(upstream, other)) {
+    if (!isObjectType(other) || !joining.upstream.isSubType(upstream, other))
       joining.wrong(named?.node ?? node, possible.name, `the upstream's ${upstream.name} is never ${name}`);
-    } else objects.set(name, joinObject(joining, possible, other, node));
+    else objects.set(name, joinObject(joining, possible, other, node));
   }
   return { abstract: true, objects };
 }
@@ -152,10 +149,9 @@ function joinObject(
       const [named] = joining.naming.of(coordinate);
       const name = named?.name ?? field.name;
       const match = upstream.getFields()[name];
-      if (match === undefined) {
+      if (match === undefined)
         joining.wrong(named?.node ?? node, coordinate, `the upstream's ${upstream.name} has no field ${name}`);
-      } else
-        fields.set(field.name, joinField(joining, type, field, match, named?.arguments ?? [], named?.node ?? node));
+      else fields.set(field.name, joinField(joining, type, field, match, named?.arguments ?? [], named?.node ?? node));
     }
   }
   for (const [name, siblings] of elsewhere) {

@@ -51,16 +51,14 @@ export function leafReader(
   } else if (isSpecifiedScalarType(type)) {
     const fits = type.name === upstream.name || WIDER[type.name]?.includes(upstream.name) === true;
     if (!fits) wrong(`is ${type.name} in the contract, but ${upstream.name} upstream`);
-  } else if (isSpecifiedScalarType(upstream) && upstream.name !== 'String' && upstream.name !== 'ID') {
+  } else if (isSpecifiedScalarType(upstream) && upstream.name !== 'String' && upstream.name !== 'ID')
     wrong(`is ${type.name} in the contract, which ${upstream.name} cannot provide`);
-  }
   // Upstreams use many variants of ISO 8601. The scalar's own check refuses anything else.
-  if (type.name === 'DateTime') {
+  if (type.name === 'DateTime')
     return (value) => {
       const converted = toDateTime(value, 'iso', timeZone);
       return converted === undefined ? value : converted;
     };
-  }
   return (value) => value;
 }
 

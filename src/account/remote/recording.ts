@@ -83,18 +83,15 @@ async function eachUpstream<T>(
   const named = [...mapping.sources].filter(([name, { graphql }]) => {
     return graphql !== undefined && (only === undefined || only === name);
   });
-  if (named.length === 0) {
+  if (named.length === 0)
     throw new RecordingError(`No @source with graphql${only === undefined ? '' : ` is named "${only}"`}.`);
-  }
   const pools = createPools(config.upstreams);
   const call = createCallUpstream({ ...config, pools, identity: async () => ({}) });
   try {
     const done: T[] = [];
     for (const [upstream, { graphql, headers }] of named) {
       const recorded = files.recorded.find((file) => file.upstream === upstream);
-      if (recorded === undefined) {
-        throw new RecordingError(`account.upstreamSchemas has no entry for "${upstream}".`);
-      }
+      if (recorded === undefined) throw new RecordingError(`account.upstreamSchemas has no entry for "${upstream}".`);
       const variables = { context: {}, config: { ...accountConfig.open, ...accountConfig.secret } };
       const filled = headers.flatMap(([name, template]) => headerOf(name, () => fillHeader(template, variables)));
       const source = { upstream, path: graphql?.path ?? '', headers: Object.fromEntries(filled) };

@@ -44,9 +44,8 @@ export function createAccountControl(core: Core, removeClient: (id: string) => P
 
   const endAll: EndAll = async (of, reason, decision) => {
     // A sign-in session that a browser still holds must not be able to approve new grants.
-    if ('member' in of) {
+    if ('member' in of)
       await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: of.member }], 'vital');
-    }
     const why = { by: decision.by, reason, note: decision.reason };
     return grants.revokeAll(of, why, ({ id, member, clientId }) =>
       audit({ action: 'grant_ended', grantId: id, member, clientId, ...decision }),

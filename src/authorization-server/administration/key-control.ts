@@ -40,11 +40,10 @@ export function createKeyControl(keyring: Keyring, onChanged: () => void, audit:
     /** Signs with the next key of each algorithm. Throws `conflict` if one was published too recently, unless `now` is true. */
     async rotate(now: boolean, decision: CommandedBy) {
       const missing = await keyring.rotate(now);
-      if (missing > 0) {
+      if (missing > 0)
         throw new GatewayError('conflict', {
           message: `The next key was published less than an hour ago; verifiers may not have it yet. Wait ${Math.ceil(missing / 60)} minutes, or use --now ("now": true).`,
         });
-      }
       return done('keys_rotated', keyring.signers(), decision);
     },
 

@@ -14,20 +14,18 @@ const PROBE = Buffer.from('coursegate');
 export async function readSigningKey(given: unknown): Promise<PrivateJwk> {
   const { key, declared } = privateKeyOf(given);
   const alg = algorithmOf(key);
-  if (alg === undefined) {
+  if (alg === undefined)
     throw invalidRequest(
       'The key must be an EC key on the curve P-256, for ES256, or an RSA key of 2048 to 4096 bits, for RS256.',
     );
-  }
   if (declared !== undefined && declared !== alg) throw invalidRequest(`The key is for another algorithm than ${alg}.`);
   const signature = sign('sha256', PROBE, key);
   const own = key.export({ format: 'jwk' });
   const { kty, crv, x, y, n, e } = own;
   // In a JWK, public and private part may not belong together. Its signatures could not be verified.
   const open = createPublicKey({ key: { kty, crv, x, y, n, e } as never, format: 'jwk' });
-  if (!verify('sha256', PROBE, open, signature)) {
+  if (!verify('sha256', PROBE, open, signature))
     throw invalidRequest('The public and private parts of the key do not belong together.');
-  }
   return signingJwk(alg, own as Parameters<typeof signingJwk>[1]);
 }
 

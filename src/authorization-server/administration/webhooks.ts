@@ -53,9 +53,8 @@ export function webhookReceiver(callers: Callers, { webhooks, secrets, account, 
   return async (name, request, requestId) => {
     const webhook = Object.hasOwn(webhooks, name) ? webhooks[name] : undefined;
     const secret = secrets.get(name);
-    if (webhook === undefined || secret === undefined) {
+    if (webhook === undefined || secret === undefined)
       throw new GatewayError('not_found', { message: 'admin.webhooks has no webhook of this name.' });
-    }
     const body = await readBody(request, BODY_LIMIT);
     const proof = webhookProof(request.headers, body, secret);
     if (proof === undefined) throw refusal(request, UNPROVED, 'Coursegate-Webhook');

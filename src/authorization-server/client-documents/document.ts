@@ -27,12 +27,11 @@ export function readDocument(url: string, bytes: Buffer): ClientDocument {
 export function metadataOf(document: ClientDocument, scope: string): Record<string, unknown> {
   const { token_endpoint_auth_method: preferred, token_endpoint_auth_methods_supported: supported } = document;
   const methods = [preferred, supported].flat().filter((method) => method !== undefined && method !== null);
-  if (methods.length > 0 && !methods.includes('none')) {
+  if (methods.length > 0 && !methods.includes('none'))
     throw new DocumentFailure(
       'refused',
       'a client metadata document describes a public client here: token_endpoint_auth_method must be none, or token_endpoint_auth_methods_supported must list none',
     );
-  }
   return normalizeClientMetadata({ ...document, token_endpoint_auth_method: 'none' }, scope);
 }
 

@@ -55,8 +55,7 @@ function hostProblem(host: string, { ownHost, allow, deny }: UrlRule): string | 
 /** Also finds dot segments below several layers of percent-encoding, which some servers decode one after another. */
 function hidesDotSegment(path: string): boolean {
   let plain = path;
-  for (let layer = 0; layer < 4; layer += 1) {
+  for (let layer = 0; layer < 4; layer += 1)
     plain = plain.replace(/%(25|2e|2f|5c)/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  }
   return plain.split(/[/\\]/).some((segment) => segment === '.' || segment === '..');
 }

@@ -39,9 +39,8 @@ export async function disconnect(options: ConnectedAppsOptions, { exchange, memb
   const form = new URLSearchParams((await readBody(exchange.request, BODY_LIMIT)).toString('utf8'));
   const [target, carried] = [targetOf(form), carriedBy(form)];
   // A different member may have signed in since the page was shown. They see their own list.
-  if (target === undefined || !isCsrfToken(form.get('csrf'), csrfKeys, actOf(target), member.sub)) {
+  if (target === undefined || !isCsrfToken(form.get('csrf'), csrfKeys, actOf(target), member.sub))
     return redirect(exchange.response, appsPath(carried));
-  }
   for (;;) {
     // Read again each time, so that grants created meanwhile are ended too.
     const ids = meantBy(target, await grantsOf(options, member)).map(({ id }) => id);

@@ -41,12 +41,10 @@ export async function signOut(parts: Parts, { request, response, provenance }: E
   preferLanguages(carried.ui_locales);
   const member = await connector.identify(request.headers, provenance);
   // Another member has signed in since the page was shown. They see their own list.
-  if (member !== undefined && !isCsrfToken(form.get('csrf'), parts.csrfKeys, ACT, member.sub)) {
+  if (member !== undefined && !isCsrfToken(form.get('csrf'), parts.csrfKeys, ACT, member.sub))
     return redirect(response, appsPath(carried));
-  }
   response.setHeader('set-cookie', await connector.signOut(request.headers));
-  if (member !== undefined) {
+  if (member !== undefined)
     parts.audit({ action: 'session_ended', member: member.sub, clientId: undefined, grantId: undefined });
-  }
   parts.pages.send(response, 200, (words) => signedOutPage(words, appsPath(carried)));
 }

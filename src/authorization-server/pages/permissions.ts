@@ -97,10 +97,9 @@ function strongestFirst(scopes: readonly ScopeLine[]): readonly ScopeLine[] {
 }
 
 function line(words: Words, { token, title, box, had, courses }: ScopeLine): Html {
-  if (box === 'always') {
+  if (box === 'always')
     return html`<div class="scope always"><span>${words.own(title)} <small>${words.html('consent.scopes.always')}</small></span></div>
 `;
-  }
   return html`<label class="scope"><input type="checkbox" name="scope" value="${token}"${box === 'ticked' && html` checked`}>
 <span>${words.own(title)}${courses && html` <small>${inCourses(words, courses)}</small>`}${had && html` <small>${words.html('consent.scopes.had')}</small>`}</span></label>
 `;

@@ -75,12 +75,11 @@ ${purpose.app?.posing && html`<p class="notice problem">${posingWarning(words, p
 
 /** The way out of the sign-in. It is a separate form, so that what was typed is not sent with it. */
 function wayBack(words: Words, purpose: SignInPurpose): Html | undefined {
-  if (purpose.kind === 'app') {
+  if (purpose.kind === 'app')
     return html`<form method="post" action="${purpose.cancel.action}" class="way-back">
 <input type="hidden" name="csrf" value="${purpose.cancel.csrf}">
 <button type="submit" name="decision" value="deny">${words.html('sign_in.cancel')}</button>
 </form>`;
-  }
   if (purpose.kind === 'unknown' || purpose.back === undefined) return undefined;
   return html`<p class="way-back"><a class="button" href="${purpose.back}">${words.html('apps.back')}</a></p>`;
 }

@@ -16,9 +16,7 @@ export function parseClientMetadata(bytes: Buffer): JsonObject {
   } catch (thrown) {
     throw unusable('the body is not JSON', thrown);
   }
-  if (!isObject(parsed)) {
-    throw unusable('the body must be a JSON object of client metadata');
-  }
+  if (!isObject(parsed)) throw unusable('the body must be a JSON object of client metadata');
   const problem = structureProblem(text);
   if (problem !== undefined) throw unusable(problem);
   return parsed;

@@ -127,9 +127,8 @@ function asJson(body: object): PassedBody {
 }
 
 async function readMetadata(request: IncomingMessage): Promise<Record<string, unknown>> {
-  if (mediaType(request.headers['content-type']) !== 'application/json') {
+  if (mediaType(request.headers['content-type']) !== 'application/json')
     throw new GatewayError('invalid_request', { message: 'the body must be application/json' });
-  }
   return parseClientMetadata(await readBody(request, LIMIT));
 }
 

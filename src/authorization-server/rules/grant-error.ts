@@ -39,11 +39,9 @@ export function grantErrorRule(provider: Provider): void {
     const grantType = String(ctx.oidc.params?.grant_type);
     const reason = error.error_detail === 'client mismatch' ? CLIENT_MISMATCH[grantType] : error.error_detail;
     const description = DESCRIPTIONS[reason ?? ''];
-    if (error.error === 'invalid_grant' && description !== undefined) {
+    if (error.error === 'invalid_grant' && description !== undefined)
       ctx.body = { error: 'invalid_grant', error_description: description };
-    }
-    if (error.error_description === NOT_REGISTERED) {
+    if (error.error_description === NOT_REGISTERED)
       ctx.body = { error: 'unauthorized_client', error_description: NOT_REGISTERED };
-    }
   });
 }

@@ -33,8 +33,7 @@ const LONGEST: Readonly<Record<string, number>> = {
 export function refuseLongParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
     const longest = Object.hasOwn(LONGEST, name) ? LONGEST[name] : undefined;
-    if (longest !== undefined && Buffer.byteLength(value) > longest) {
+    if (longest !== undefined && Buffer.byteLength(value) > longest)
       throw new GatewayError('invalid_request', { message: `${name} is longer than ${longest} bytes` });
-    }
   }
 }

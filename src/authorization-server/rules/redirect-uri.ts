@@ -87,9 +87,8 @@ function httpsProblem(uri: string, { allow, deny }: RedirectPolicy): string | un
   const host = HTTPS.exec(uri)?.[1]?.toLowerCase();
   if (host === undefined || host === 'localhost') return 'is https, which needs a host with a name, and no IP address';
   if (deny.some((domain) => coversHost(domain, host))) return 'leads to a host that is not taken here';
-  if (allow.length > 0 && !allow.some((domain) => coversHost(domain, host))) {
+  if (allow.length > 0 && !allow.some((domain) => coversHost(domain, host)))
     return 'leads to a host that is not on the list of this server';
-  }
   return undefined;
 }
 

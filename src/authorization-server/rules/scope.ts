@@ -19,9 +19,8 @@ export function scopeRule(catalogue: ReadonlySet<string>, defaultScope: readonly
     if (requested === undefined) throw new errors.InvalidScope('scope contains characters that no scope has', '');
     const known = [...requested].filter((token) => token !== 'offline_access');
     const unknown = known.filter((token) => !catalogue.has(token));
-    if (unknown.length > 0) {
+    if (unknown.length > 0)
       throw new errors.InvalidScope(`no such scope: ${formatScope(unknown)}`, formatScope(unknown));
-    }
     if (ctx.oidc.params !== undefined) ctx.oidc.params.scope = formatScope(known.length > 0 ? known : defaultScope);
   };
 }

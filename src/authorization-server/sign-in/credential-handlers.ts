@@ -55,9 +55,8 @@ export function credentialHandlers(check: CredentialCheck, options: SignInHandle
       const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
       const returnTo = parseReturnPath(form.getAll('return_to'));
       const browser = readCookie(request.headers, browserCookie.name);
-      if (browser === undefined || !isCsrfToken(form.get('csrf'), options.csrfKeys, browser, returnTo)) {
+      if (browser === undefined || !isCsrfToken(form.get('csrf'), options.csrfKeys, browser, returnTo))
         throw new PageFailure('forbidden', 'failure.sign_in_over');
-      }
       const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
       const again = (problem: SignInView['problem'], status: number, headers = {}, wait = 0) =>
         show(exchange, returnTo, { username, problem, wait }, { status, headers });
@@ -66,9 +65,8 @@ export function credentialHandlers(check: CredentialCheck, options: SignInHandle
         password.length > LONGEST_PASSWORD ||
         username === '' ||
         password === ''
-      ) {
+      )
         return again('sign_in.wrong', 400);
-      }
       const address = provenance.clientAddress;
       const verdict = await check({ username, password, address }).catch((thrown: unknown) => {
         events.failed(provenance, 'login_unavailable', username);

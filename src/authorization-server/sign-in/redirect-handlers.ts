@@ -59,9 +59,8 @@ export function redirectHandlers(
         state === undefined ? undefined : await attempts.take(state, readCookie(request.headers, browserCookie.name));
       // A response of one provider at the callback of another is a mix-up attack and is not processed (RFC 9700 section
       // 4.4).
-      if (provider === undefined || attempt === undefined || attempt.provider !== provider.id) {
+      if (provider === undefined || attempt === undefined || attempt.provider !== provider.id)
         throw new PageFailure('invalid_request', 'failure.sign_in_over');
-      }
       const member = await provider
         .finish({ query, callback: callbackOf(provider.id), kept: attempt.kept })
         .catch((thrown: unknown) => {

@@ -8,8 +8,7 @@ const RETURN_PATH = /^\/oauth\/(?!\/)[A-Za-z0-9_\-/]{1,512}(?:\?[A-Za-z0-9_\-=&%
  */
 export function parseReturnPath(given: readonly string[]): string {
   const [path] = given;
-  if (given.length !== 1 || path === undefined || !RETURN_PATH.test(path)) {
+  if (given.length !== 1 || path === undefined || !RETURN_PATH.test(path))
     throw new PageFailure('invalid_request', 'failure.sign_in_link');
-  }
   return path;
 }

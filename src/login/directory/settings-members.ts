@@ -95,15 +95,13 @@ function ambiguous(members: readonly FileMember[]): readonly UntracedProblem[] {
     const taken = (seen: Map<string, number>, value: string, key: string) => {
       const other = seen.get(value);
       if (other === undefined) seen.set(value, index);
-      else if (other !== index) {
+      else if (other !== index)
         findings.push({ path: ['members', index, key], at: 'value', message: `is the same as in members[${other}]` });
-      }
     };
     taken(ids, one.id, 'id');
     const names = loginsOf(one);
-    if (names.length === 0) {
+    if (names.length === 0)
       findings.push({ path: ['members', index], at: 'key', message: 'must have a login or an email to sign in with' });
-    }
     for (const name of names) taken(logins, foldAccountName(name), one.logins.length === 0 ? 'email' : 'login');
     return findings;
   });

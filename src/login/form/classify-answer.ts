@@ -55,9 +55,8 @@ export function answerClassifier(
       if (wrongBody.matches(body)) return 'wrong';
       throw unusable(`${status} to the credentials, without failure.body in it`);
     }
-    if (status === 200 && jsonOrNothing(body) === undefined && !isFormAgain(body)) {
+    if (status === 200 && jsonOrNothing(body) === undefined && !isFormAgain(body))
       throw unusable('the credentials with a page that is not the sign-in form');
-    }
     return 'wrong';
   };
 }

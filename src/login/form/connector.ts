@@ -61,9 +61,8 @@ function formCheck(config: FormLoginConfig, { call, clock, claims, upstreams, or
     const own = new Map([...Object.entries(extra), [fields.username, username], [fields.password, password]]);
     const all = [...hidden.filter(([name]) => !own.has(name)), ...own];
     const encoded = new URLSearchParams(all.map(([name, value]): [string, string] => [name, value])).toString();
-    if (format === 'query') {
+    if (format === 'query')
       return site.ask({ method: 'GET', path: `${path}${path.includes('?') ? '&' : '?'}${encoded}`, from });
-    }
     const body = format === 'json' ? JSON.stringify(Object.fromEntries(all)) : encoded;
     const headers: Record<string, string> =
       format === 'json'
@@ -93,9 +92,8 @@ function formCheck(config: FormLoginConfig, { call, clock, claims, upstreams, or
       const answer = await submit(site, await prepare(site), username, password);
       const result = classify(answer);
       if (result === 'wrong') return { kind: 'wrong' };
-      if (result === 'locked out') {
+      if (result === 'locked out')
         return { kind: 'slow_down', retryAfter: retryAfter(answer.headers['retry-after'], LOCKED_OUT_WAIT) };
-      }
       const member = await identify(site, answer);
       if (member === undefined) {
         if (result === 'undecided') return { kind: 'wrong' };

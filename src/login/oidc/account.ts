@@ -33,9 +33,8 @@ export function memberOf(provider: OidcProviderConfig, said: Claims): Member {
   const { id, claims, allow, requireVerifiedEmail } = provider;
   const email = verifiedEmail(said, claims.email);
   if (requireVerifiedEmail && email === undefined) throw notAllowed('its email is not verified');
-  if (allow.emailDomains !== undefined && !allow.emailDomains.includes(domainOf(email) ?? '')) {
+  if (allow.emailDomains !== undefined && !allow.emailDomains.includes(domainOf(email) ?? ''))
     throw notAllowed('its email is in another domain or not verified');
-  }
   for (const [name, values] of Object.entries(allow.claims)) {
     const has = [said[name]].flat();
     if (!values.some((value) => has.includes(value))) throw notAllowed(`its ${name} is not an allowed value`);

@@ -59,9 +59,8 @@ export const oidcLogin = z
       if (providers.findIndex((other) => other.id === id) < index)
         report(['id'], 'is already the id of another provider');
       // Otherwise a backend id could be chosen so that it equals the `ID:SUB` of another member.
-      if ((claims.subject === undefined) !== (providers[0]?.claims.subject === undefined)) {
+      if ((claims.subject === undefined) !== (providers[0]?.claims.subject === undefined))
         report(['claims'], 'must set `subject` for every provider or for none');
-      }
     }
   });
 

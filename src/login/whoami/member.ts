@@ -52,9 +52,8 @@ export function readSubject(value: unknown): string {
  */
 export function readVersion(value: unknown): string {
   const version = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
-  if (typeof version !== 'string' || version === '' || version.length > LONGEST_VERSION) {
+  if (typeof version !== 'string' || version === '' || version.length > LONGEST_VERSION)
     throw unusable('no usable version of a member');
-  }
   return version;
 }
 

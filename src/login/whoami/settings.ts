@@ -64,9 +64,8 @@ export const whoami = z
   })
   .superRefine((given, context) => {
     const { format, subject, emailVerified, authTime, acr, version } = given;
-    if (format !== 'json' && subject === undefined) {
+    if (format !== 'json' && subject === undefined)
       context.addIssue({ code: 'custom', path: ['subject'], message: `is missing: say where the id is in ${format}` });
-    }
     const fields = { subject, ...detailsOf(given), emailVerified, authTime, acr, version };
     checkSelectors(
       format,

@@ -40,9 +40,8 @@ export async function listenForCallback(site: string) {
     if (url?.pathname !== '/callback') return send(response, 404, 'nothing');
     const query = url.searchParams;
     const states = query.getAll('state');
-    if (waiting === undefined || states.length !== 1 || !isSameSecret(states[0] ?? '', waiting.state)) {
+    if (waiting === undefined || states.length !== 1 || !isSameSecret(states[0] ?? '', waiting.state))
       return send(response, 400, 'stranger');
-    }
     const { accept } = waiting;
     waiting = undefined;
     send(response, 200, outcomeOf(query), () => accept(query));

@@ -42,9 +42,8 @@ export async function readCourses(
   http: Transport,
 ): Promise<Courses> {
   const granted = scope?.split(' ');
-  if (granted?.includes('account:read') === false && granted.includes('courses:read')) {
+  if (granted?.includes('account:read') === false && granted.includes('courses:read'))
     return readRest(origin, token, http);
-  }
   const body = { query: QUERY, variables: { n: PAGE } };
   const response = await requestResource(token, new URL('/account/graphql', origin), http, body);
   if (response.status === 404) {

@@ -65,9 +65,8 @@ async function copyEntries(from: CopiedStore, to: CopiedStore, key: Entry, progr
   const marker = unfinished + randomUUID();
   const held = await to.key();
   if (held?.payload === key.payload) throw new Error('The target is a whole copy of this store already.');
-  if (held !== undefined && !held.payload.startsWith(unfinished)) {
+  if (held !== undefined && !held.payload.startsWith(unfinished))
     throw new Error('The target is neither empty nor an unfinished copy of this store: nothing was copied.');
-  }
   const mark = (was: string, payload: string) => to.setKey({ op: 'replace', ...INDEX_KEY, was, payload });
   if (held === undefined) await to.setKey({ op: 'create', entry: { ...key, payload: marker } });
   else await mark(held.payload, marker);

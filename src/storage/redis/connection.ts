@@ -74,11 +74,10 @@ function reasonOf(thrown: unknown): string {
 function firstAttempt(client: RedisClient): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, PATIENCE);
-    for (const event of ['ready', 'close', 'end'] as const) {
+    for (const event of ['ready', 'close', 'end'] as const)
       client.once(event, () => {
         clearTimeout(timer);
         resolve();
       });
-    }
   });
 }

@@ -97,9 +97,8 @@ export const postgres: SqlDialect = {
       );
       const [rows = []] = await session.run(read);
       const [[other] = []] = await use((one) => one.run(sql('SELECT pg_backend_pid() AS pid')));
-      if (rows[0]?.pid === other?.pid) {
+      if (rows[0]?.pid === other?.pid)
         throw new Error('a pooler lets connections share a session: set its pool_mode to session');
-      }
       return rows
         .filter(({ setting }) => setting === 'off')
         .map(({ name }) => `${TITLE} runs with ${name} = off: a crash can lose or damage all data`);

@@ -30,9 +30,8 @@ export async function migrateTables(session: SqlSession, schema: SqlSchema): Pro
     return Number(versions?.[0]?.version ?? 0);
   };
   const found = await version();
-  if (found > latest) {
+  if (found > latest)
     throw new StoreOpenError('newer', `in ${schema.title}`, `schema ${found}, this one knows ${latest}`);
-  }
   if (found === latest) return;
   const [row] = (await session.run(...schema.lock)).at(-1) ?? [];
   if (Number(row?.held) !== 1) throw new Error('another gate took too long to create the tables');

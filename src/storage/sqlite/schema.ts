@@ -30,9 +30,8 @@ export function judgeIdentity(path: string, database: DatabaseSync): number {
 export function migrate(database: DatabaseSync, from: number): void {
   if (from === SCHEMA_VERSION) return;
   transaction(database, () => {
-    for (const file of MIGRATIONS.slice(from)) {
+    for (const file of MIGRATIONS.slice(from))
       database.exec(readInstalled(codePath(`storage/sqlite/${file}`)).toString('utf8'));
-    }
     database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     return true;
   });

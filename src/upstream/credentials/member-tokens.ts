@@ -123,9 +123,8 @@ function inPath(sub: string): string {
 
 /** The token, and its lifetime in seconds. */
 function mintedIn({ status, body }: UpstreamResponse, config: TokenCredential) {
-  if (status === 429 || status >= 500) {
+  if (status === 429 || status >= 500)
     throw new GatewayError('upstream_unavailable', { cause: new Error(`A token was answered with ${status}.`) });
-  }
   const document = status >= 200 && status <= 299 ? boundedJson(body, RECORD_BOUNDS) : undefined;
   const valueAt = (pointer: string): unknown =>
     at(document, pointer, (what) => {

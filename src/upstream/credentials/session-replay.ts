@@ -85,15 +85,13 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
     async attempt(principal, method, before) {
       if (principal.kind !== 'member') return NOTHING;
       const kept = await sessions.find(principal.grantId);
-      if (kept === undefined || !kept.cookies.some(([name]) => isSession(name))) {
+      if (kept === undefined || !kept.cookies.some(([name]) => isSession(name)))
         return over(replay, principal, 'backend_session_missing');
-      }
       let found = await ofMember(replay, principal, kept);
       if (found === SESSION_OVER) return found;
       const changes = !SAFE.has(method);
-      if (changes && csrf?.path !== undefined && cookieValue(found.cookies, csrf.cookie) === undefined) {
+      if (changes && csrf?.path !== undefined && cookieValue(found.cookies, csrf.cookie) === undefined)
         found = await withCsrf(replay, found, csrf.path);
-      }
       const { cookies: sent } = found;
       const nth = (before?.nth ?? 0) + 1;
       const token = csrf === undefined ? undefined : cookieValue(sent, csrf.cookie);
@@ -154,9 +152,8 @@ async function ofMember(
       return keepOwn(replay, found, setCookie);
     }
     const newer = await sessions.find(found.grantId);
-    if (newer === undefined || header(newer.cookies, matches) === header(found.cookies, matches)) {
+    if (newer === undefined || header(newer.cookies, matches) === header(found.cookies, matches))
       return over(replay, member, sub === undefined ? 'backend_session_over' : 'backend_session_of_another');
-    }
     // Another request received a new cookie while the old one was checked.
     found = newer;
   }
@@ -218,9 +215,7 @@ async function settle(
   }
   const now = await sessions.find(member.grantId);
   // Another request received a new cookie while this one was sent with the old one.
-  if (now === undefined || header(now.cookies, matches) === header(sent, matches)) {
-    return over(replay, member, why);
-  }
+  if (now === undefined || header(now.cookies, matches) === header(sent, matches)) return over(replay, member, why);
   if (nth < MOST_SENT) return 'again';
   throw tryLater();
 }

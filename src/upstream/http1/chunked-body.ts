@@ -134,8 +134,7 @@ function afterExtension(part: Extension, byte: number): Part {
 /** A recipient that merges trailers into the head would see another framing (RFC 9110 section 6.5.1). */
 function refuseFraming(trailers: readonly string[]): void {
   for (let at = 0; at < trailers.length; at += 2) {
-    if (/^(content-length|transfer-encoding)$/i.test(trailers[at] as string)) {
+    if (/^(content-length|transfer-encoding)$/i.test(trailers[at] as string))
       throw unusableResponse('framing in a trailer');
-    }
   }
 }

@@ -92,9 +92,8 @@ export class ParsedHead {
     const hundreds = (bytes[at + 2] as number) - ZERO;
     const tens = (bytes[at + 3] as number) - ZERO;
     const ones = (bytes[at + 4] as number) - ZERO;
-    if (bytes[at + 1] !== SPACE || !(hundreds >= 1 && hundreds <= 9 && isDigit(tens) && isDigit(ones))) {
+    if (bytes[at + 1] !== SPACE || !(hundreds >= 1 && hundreds <= 9 && isDigit(tens) && isDigit(ones)))
       throw unusableResponse('an invalid status');
-    }
     at += 5;
     // The space may be missing if there is no reason.
     if (at < to && bytes[at] !== SPACE && bytes[at] !== CR) throw unusableResponse('an invalid status');
@@ -189,8 +188,7 @@ function isDigit(value: number): boolean {
 
 /** A line that is not complete is read again with each packet, so reading a long one would cost its square. */
 function unfinished(from: number, line: number, to: number): 0 {
-  if (to - from > LARGEST_HEAD || to - line > LARGEST_FIELDS) {
+  if (to - from > LARGEST_HEAD || to - line > LARGEST_FIELDS)
     throw unusableResponse('header fields that are too large');
-  }
   return 0;
 }

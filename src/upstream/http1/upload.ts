@@ -65,12 +65,11 @@ export class Upload {
     }
     const socket = this.#socket;
     socket.cork();
-    if (this.#sent === 0) {
+    if (this.#sent === 0)
       socket.write(
         `${text}\r\n${length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`}\r\n\r\n`,
         'latin1',
       );
-    }
     this.#sent += chunk.length;
     let more: boolean;
     if (length === undefined) {

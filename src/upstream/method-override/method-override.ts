@@ -46,11 +46,10 @@ export function methodOverrides(admits: (method: string) => boolean): MethodOver
       if (types.length > 1 || (type !== '' && !MEDIA_TYPE.test(type))) throw unclear('has a malformed Content-Type');
       const scan = scanOf(type, checkIn('body'));
       if (scan === undefined) return undefined;
-      if (fieldValues(rawHeaders, 'content-encoding').some((coding) => !/^\s*(identity)?\s*$/i.test(coding))) {
+      if (fieldValues(rawHeaders, 'content-encoding').some((coding) => !/^\s*(identity)?\s*$/i.test(coding)))
         throw new GatewayError('unsupported_media_type', {
           message: 'Compressed forms and JSON are not accepted here: send them without Content-Encoding.',
         });
-      }
       return scan;
     },
   };

@@ -79,9 +79,8 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string): Sc
     schema: copy,
     referred() {
       const found: [string, JsonObject][] = [];
-      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      for (let name = waiting.pop(); name !== undefined; name = waiting.pop())
         found.push([nameOf(name), copy(known[name])]);
-      }
       return Object.fromEntries(found);
     },
   };

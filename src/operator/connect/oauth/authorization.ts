@@ -20,12 +20,11 @@ export async function authorizationRequest(
   scope: string,
 ): Promise<AuthorizationRequest> {
   const url = URL.parse(server.authorization_endpoint ?? '');
-  if (url === null) {
+  if (url === null)
     throw new ConnectError(
       'The metadata has no usable "authorization_endpoint".',
       'The site does not offer sign-in: check its configuration.',
     );
-  }
   requireSafe(url);
   const state = oauth.generateRandomState();
   const verifier = oauth.generateRandomCodeVerifier();

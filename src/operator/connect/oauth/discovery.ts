@@ -22,20 +22,18 @@ export async function discoverServer(
   http: Transport,
 ): Promise<oauth.AuthorizationServer> {
   const issuer = URL.parse(resource.authorization_servers?.[0] ?? '');
-  if (issuer === null) {
+  if (issuer === null)
     throw new ConnectError(
       'The protected-resource metadata names no authorization server.',
       'Its "authorization_servers" member must hold the issuer: see RFC 9728 section 2.',
     );
-  }
   requireSafe(issuer);
   const response = await oauth.discoveryRequest(issuer, { ...http, algorithm: 'oauth2' });
   const server = await oauth.processDiscoveryResponse(issuer, response);
-  if (server.code_challenge_methods_supported?.includes('S256') !== true) {
+  if (server.code_challenge_methods_supported?.includes('S256') !== true)
     throw new ConnectError(
       'The authorization server does not advertise PKCE with S256.',
       'Its metadata must list S256 under "code_challenge_methods_supported"; without it a stolen code could be used.',
     );
-  }
   return server;
 }

@@ -33,9 +33,8 @@ function endOf(thrown: unknown): ConnectEnd {
 }
 
 function reason(thrown: unknown): [what: string, advice: string] {
-  if (thrown instanceof oauth.ResponseBodyError || thrown instanceof oauth.AuthorizationResponseError) {
+  if (thrown instanceof oauth.ResponseBodyError || thrown instanceof oauth.AuthorizationResponseError)
     return oauthError(thrown.error, thrown.error_description);
-  }
   if (thrown instanceof oauth.WWWAuthenticateChallengeError) {
     const { error, error_description } = thrown.cause[0]?.parameters ?? {};
     return error === undefined
@@ -58,12 +57,11 @@ function oauthError(error: string, description: string | undefined): [string, st
 /** A response arrived, but oauth4webapi rejected it. */
 function processing(thrown: oauth.OperationProcessingError): [string, string] {
   const { cause } = thrown;
-  if (cause instanceof Response) {
+  if (cause instanceof Response)
     return [
       `${cause.url} answered ${cause.status}${cause.ok ? ', but the response is not what the standard requires' : ''}`,
       'Check that this is the address of a site behind coursegate.',
     ];
-  }
   const { expected, body, attribute } = Object(cause) as { expected?: unknown; body?: unknown; attribute?: unknown };
   if (typeof attribute === 'string' && expected !== undefined) {
     const found = (Object(body) as Record<string, unknown>)[attribute];
@@ -72,12 +70,11 @@ function processing(thrown: oauth.OperationProcessingError): [string, string] {
       'Use the exact address the site is configured with (its origin), or correct the origin in its configuration.',
     ];
   }
-  if (typeof attribute === 'string') {
+  if (typeof attribute === 'string')
     return [
       `the metadata has no usable "${attribute}"`,
       'The site does not support this step: check its configuration.',
     ];
-  }
   return [thrown.message, START_AGAIN];
 }
 

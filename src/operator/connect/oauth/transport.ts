@@ -33,13 +33,12 @@ export function typedUrl(typed: string): URL | null {
  */
 export function gateOrigin(typed: string): string {
   const url = typedUrl(typed);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
+  if (url === null || !/^https?:$/.test(url.protocol))
     throw new ConnectError(
       `"${typed}" is not a web address.`,
       'Enter the origin of the site, such as https://school.example.',
       { end: 'misused' },
     );
-  }
   requireSafe(url, 'misused');
   return url.origin;
 }

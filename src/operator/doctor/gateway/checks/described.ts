@@ -40,9 +40,8 @@ function* descriptions({ openPath, host }: ExaminedGateway): Generator<readonly 
   for (const name of URIS.slice(0, 4)) yield one([name, `http://${host}${openPath}`]);
   for (const path of DESCRIPTIONS.skippedPaths)
     yield [`a request without a token but described as ${path}`, { headers: all(URIS, path) }];
-  for (const method of ['OPTIONS', 'HEAD', 'POST']) {
+  for (const method of ['OPTIONS', 'HEAD', 'POST'])
     yield [`a request without a token but described as ${method}`, { headers: all(METHODS, method) }];
-  }
   for (const name of HOSTS) yield one([name, 'localhost']);
   for (const proto of ['http', 'https']) yield one(['X-Forwarded-Proto', proto]);
   for (const name of ADDRESSES) yield one([name, '127.0.0.1']);
@@ -67,9 +66,8 @@ function* queries({ echoPath, openPath }: ExaminedGateway): Generator<readonly [
     '/favicon.ico',
     '.css',
     '&x=/static/x.css',
-  ]) {
+  ])
     yield [`${echoPath}?${query} without a token`, { target: `${echoPath}?${query}` }];
-  }
 }
 
 /** What a client must not say about the way that its request came. */
