@@ -172,8 +172,9 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
       if (superseded.has(request)) {
         // A suspended member's token is refused before it is compared.
         if (mayBeSuspended.has(connection.member)) return;
-        // It may have ended before, and another gate may be the one that said so.
-        const isEnded = mayHaveEnded.has(connection) || connection.ends.length > 0;
+        // It may have ended before, and another gate may be the one that said so, or is about to.
+        const isEnding = [...open].some((other) => other.shown.connection === connection && superseded.has(other));
+        const isEnded = isEnding || mayHaveEnded.has(connection) || connection.ends.length > 0;
         const by = isEnded ? '' : (request.life ?? '');
         connection.ends.push({ at: now(), by, as: 'reuse' });
         return;
