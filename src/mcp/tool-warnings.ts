@@ -1,26 +1,12 @@
 import { hash } from 'node:crypto';
 import type { UntracedProblem } from '../config/problems.ts';
-import { valueAt } from '../config/tree.ts';
-import { objectOf } from '../http/json-object.ts';
 import type { Tool } from './tool.ts';
+import { decidingInput, SAME, saysChanging, saysReading } from './tool-verbs.ts';
 
 /** More than assistants choose from well. */
 const MOST = 40;
 
-const READING = wordsOf('get read show fetch view retrieve load display list browse search find count check lookup');
-const CHANGING = wordsOf(
-  'create add insert update edit change modify set delete remove drop save enrol enroll cancel submit send publish',
-);
-/** First words of names that say the same to a model. */
-const SAME = [
-  wordsOf('get read show fetch view retrieve load display'),
-  wordsOf('list browse'),
-  wordsOf('search find lookup'),
-  wordsOf('create add insert'),
-  wordsOf('update edit change modify set'),
-  wordsOf('delete remove drop'),
-];
-const WITHOUT_MEANING = wordsOf('a an the of to in on at by for with and or is are be it its this that as from');
+const WITHOUT_MEANING = /^(an?|the|of|to|in|on|at|by|for|with|and|or|is|are|be|its?|this|that|as|from)$/;
 /** Words of a description below which one word more or less is a difference. */
 const FEW = 5;
 
@@ -73,33 +59,28 @@ function nameKey(name: string): string {
  */
 function descriptionKeys({ name, descriptor }: Tool): readonly number[] {
   const own = new Set(wordsIn(name));
-  const words = [...new Set(wordsIn(descriptor.description))].filter((word) => !WITHOUT_MEANING.has(word));
+  const words = [...new Set(wordsIn(descriptor.description))].filter((word) => !WITHOUT_MEANING.test(word));
   const sum = words.reduce((total, word) => total + hashOf(word), 0);
   const left = words.length < FEW ? [] : words.filter((word) => !own.has(word));
   return [sum, ...left.map((word) => sum - hashOf(word))];
 }
 
 /** Says why a tool seems to read and to change something. */
-function mixed({ name, descriptor }: Tool): readonly string[] {
-  const [verb = ''] = wordsIn(name);
-  const readOnly = descriptor.annotations.readOnlyHint === true;
-  if (readOnly && CHANGING.has(verb))
+function mixed({ name, descriptor: { annotations, inputSchema } }: Tool): readonly string[] {
+  const readOnly = annotations.readOnlyHint === true;
+  if (readOnly && saysChanging(name))
     return [
       'says that the tool changes something, but its request only reads, so clients call it without asking: use another method if the backend changes something, or another name',
     ];
-  if (!readOnly && READING.has(verb))
+  if (!readOnly && saysReading(name))
     return [
       'says that the tool reads, but its request can change something, so clients ask before each call: use a request that only reads, or another name',
     ];
-  for (const [input, schema] of Object.entries(objectOf(descriptor.inputSchema.properties))) {
-    const values = [valueAt(schema, ['enum']) ?? []].flat().filter((value) => typeof value === 'string');
-    const verbs = values.map((value) => wordsIn(value)[0] ?? '');
-    if (verbs.some((one) => READING.has(one)) && verbs.some((one) => CHANGING.has(one)))
-      return [
-        `is a tool that reads or changes something, as ${input} says: make it two, so that clients ask before changes only`,
-      ];
-  }
-  return [];
+  const input = decidingInput(inputSchema);
+  if (input === undefined) return [];
+  return [
+    `is a tool that reads or changes something, as ${input} says: make it two, so that clients ask before changes only`,
+  ];
 }
 
 /** Words in lower case and the singular; `getCourses` has two. */
@@ -110,10 +91,6 @@ function wordsIn(text: string): readonly string[] {
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.map((word) => (word.length > 3 && !word.endsWith('ss') ? word.replace(/s$/, '') : word));
-}
-
-function wordsOf(list: string): ReadonlySet<string> {
-  return new Set(list.split(' '));
 }
 
 /** 44 bits, so that the sum of a description's words is exact. */

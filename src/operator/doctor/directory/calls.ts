@@ -1,19 +1,19 @@
 import { isObject, type JsonObject, objectOf } from '../../../http/json-object.ts';
-import { text } from '../answer.ts';
-import { askTools, type ListedTool, messageIn, needsMember, type ToolServer } from './tools.ts';
+import { strings, text } from '../answer.ts';
+import { askTools, type ListedTool, messageIn, needsMember, objects, type ToolServer } from './tools.ts';
 
 /** The response to a call. `refused`: the call failed, and why in words; `characters`: the length of its content. */
 interface ToolResult {
+  readonly name: string;
   readonly refused: string | undefined;
   readonly content: JsonObject;
   readonly characters: number;
 }
 
 /** A tool that was called, and with which arguments. */
-export interface ToolCall {
+export interface ToolCall extends ToolResult {
   readonly tool: ListedTool;
   readonly args: JsonObject;
-  readonly result: ToolResult;
 }
 
 const MOST_CALLS = 20;
@@ -22,12 +22,15 @@ const DEEPEST = 5;
 
 export async function callTool(server: ToolServer, name: string, args: JsonObject): Promise<ToolResult> {
   const answer = await askTools(server, 'tools/call', { name, arguments: args });
-  if (answer.cut) return { refused: undefined, content: {}, characters: Number.POSITIVE_INFINITY };
+  if (answer.cut) return { name, refused: undefined, content: {}, characters: Number.POSITIVE_INFINITY };
   const { result, error } = messageIn(answer) ?? {};
   const { content, structuredContent, isError } = objectOf(result);
-  const texts = Array.isArray(content) ? content.map((one) => text(objectOf(one).text) ?? '').join(' ') : '';
+  const texts = objects(content)
+    .flatMap((part) => text(part.text) ?? [])
+    .join(' ');
   const why = isObject(result) ? texts.slice(0, 200) : `${answer.status} ${text(objectOf(error).message) ?? ''}`;
   return {
+    name,
     refused: isObject(result) && isError !== true ? undefined : why.trim(),
     content: objectOf(structuredContent),
     characters: Math.max(texts.length, JSON.stringify(structuredContent ?? '').length),
@@ -39,8 +42,7 @@ export async function callTool(server: ToolServer, name: string, args: JsonObjec
  * suggests, or that earlier results had. A tool for which there are none is left out.
  */
 export async function callReaders(server: ToolServer, tools: readonly ListedTool[]): Promise<readonly ToolCall[]> {
-  const required = ({ inputSchema }: ListedTool) =>
-    Array.isArray(inputSchema.required) ? inputSchema.required.map(String) : [];
+  const required = ({ inputSchema }: ListedTool) => strings(inputSchema.required);
   const readers = tools.filter(
     (tool) => tool.annotations.readOnlyHint === true && (server.token !== undefined || !needsMember(tool)),
   );
@@ -54,9 +56,9 @@ export async function callReaders(server: ToolServer, tools: readonly ListedTool
       required(tool).map((name) => [name, valueFor(name, objectOf(properties[name]), seen)]),
     );
     if (Object.values(args).includes(undefined)) continue;
-    const result = await callTool(server, tool.name, args);
-    note(seen, result.content);
-    calls.push({ tool, args, result });
+    const call = { ...(await callTool(server, tool.name, args)), tool, args };
+    note(seen, call.content);
+    calls.push(call);
   }
   return calls;
 }

@@ -25,7 +25,8 @@ export interface Listing {
 
 /** A card that a tool shows in the chat: HTML (MCP Apps 2026-01-26). */
 interface Card {
-  readonly uri: string;
+  /** Its URI. */
+  readonly name: string;
   readonly html: string;
   /** `_meta.ui` of the resource. */
   readonly ui: JsonObject;
@@ -44,9 +45,6 @@ export interface ListingFacts extends Facts {
 }
 
 export type ExaminedListing = ExaminedSite & Listing;
-
-/** What checks know that look for documents which the metadata name. */
-export type KnownDocuments = ExaminedListing & Pick<ListingFacts, 'server' | 'resources'>;
 
 /** Makes checks of a deployment that is to be listed. */
 export const listingChecks = checksOf<ExaminedListing, ListingFacts>();

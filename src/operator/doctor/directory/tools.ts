@@ -11,9 +11,12 @@ export interface ListedTool {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
-  readonly hasOutputSchema: boolean;
+  readonly outputSchema: JsonObject;
   readonly annotations: JsonObject;
-  readonly meta: JsonObject;
+  /** What it needs; none if it does not say. */
+  readonly schemes: readonly JsonObject[];
+  /** The URI of its card. */
+  readonly card: string | undefined;
 }
 
 /** Where tools are, and the token to call them with. */
@@ -56,33 +59,31 @@ export async function listTools(server: ToolServer): Promise<readonly ListedTool
   let cursor: string | undefined;
   for (let page = 0; page === 0 || (cursor !== undefined && page < MOST_PAGES); page += 1) {
     const result = await resultOf(server, 'tools/list', cursor === undefined ? {} : { cursor });
-    tools.push(...(Array.isArray(result.tools) ? result.tools.filter(isObject).map(listedTool) : []));
+    tools.push(...objects(result.tools).map(listedTool));
     cursor = text(result.nextCursor);
   }
   return tools;
 }
 
 /** Parses a description of a tool. */
-export function listedTool({ securitySchemes: schemes, ...given }: JsonObject): ListedTool {
-  const annotations = objectOf(given.annotations);
+export function listedTool(given: JsonObject): ListedTool {
+  const [annotations, meta] = [objectOf(given.annotations), objectOf(given._meta)];
   return {
     name: text(given.name) ?? '',
     title: text(given.title) ?? text(annotations.title) ?? '',
     description: text(given.description) ?? '',
     inputSchema: objectOf(given.inputSchema),
-    hasOutputSchema: isObject(given.outputSchema),
+    outputSchema: objectOf(given.outputSchema),
     annotations,
-    meta: { securitySchemes: schemes, ...objectOf(given._meta) },
+    schemes: objects(meta.securitySchemes ?? given.securitySchemes),
+    card: text(objectOf(meta.ui).resourceUri),
   };
 }
 
-/** What a tool needs; nothing if it does not say. */
-export function securitySchemes({ meta }: ListedTool): readonly JsonObject[] {
-  return Array.isArray(meta.securitySchemes) ? meta.securitySchemes.map(objectOf) : [];
-}
-
 /** Whether a tool needs a token, as far as it says so. */
-export function needsMember(tool: ListedTool): boolean {
-  const schemes = securitySchemes(tool);
+export function needsMember({ schemes }: ListedTool): boolean {
   return schemes.length > 0 && schemes.every(({ type }) => type !== 'noauth');
 }
+
+/** The objects in a list; none for anything else. */
+export const objects = (list: unknown): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isObject) : []);

@@ -40,10 +40,10 @@ export async function positiveCases(server: ToolServer, tools: readonly ListedTo
   const calls = await callReaders(server, tools);
   const called = new Set(calls.map(({ tool }) => tool.name));
   const left = tools.filter((tool) => tool.annotations.readOnlyHint === true && !called.has(tool.name));
-  const run = calls.map(({ tool, args, result }): RunCase => {
-    const expected = filled(texts.returns, { content: contentInWords(result.content) });
+  const run = calls.map(({ tool, args, refused, content }): RunCase => {
+    const expected = filled(texts.returns, { content: contentInWords(content) });
     const shown = testCase(tool.name, whatItDoes(tool), promptFor(tool, args, name), expected);
-    return { case: shown, holds: result.refused === undefined };
+    return { case: shown, holds: refused === undefined };
   });
   const waiting = left.map((tool): RunCase => {
     return { case: testCase(tool.name, whatItDoes(tool), promptFor(tool, {}, name), texts.notRun), holds: undefined };

@@ -1,14 +1,14 @@
 import type { Check } from '../../check.ts';
 import { CHECKS } from '../../checks/checks.ts';
 import type { DirectoryName, ExaminedListing, ListingFacts } from '../listing.ts';
-import { CARD } from './card.ts';
 import { CONSENT } from './consent.ts';
 import { LISTING } from './listing.ts';
+import { ROW_CHECKS } from './rows.ts';
 import rules from './rules.json' with { type: 'json' };
 import { TOOL } from './tool.ts';
 
 /** The checks that only directories make, in the order of the report. */
-export const LISTING_CHECKS = [...TOOL, ...CARD, ...CONSENT, ...LISTING];
+export const LISTING_CHECKS = [...TOOL, ...ROW_CHECKS, ...CONSENT, ...LISTING];
 
 const REPEATED = new Set(
   Object.entries(rules.repeated).flatMap(([theme, names]) => names.map((name) => `${theme}.${name}`)),

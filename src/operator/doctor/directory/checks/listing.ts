@@ -1,17 +1,26 @@
 import { lookup } from 'node:dns/promises';
 import { socketHost } from '../../../../http/host.ts';
-import { isObject } from '../../../../http/json-object.ts';
 import { isPublicAddress } from '../../../../http/public-address.ts';
 import { isLoopback } from '../../../connect/oauth/transport.ts';
 import { isHtml, mediaType, text } from '../../answer.ts';
 import { checkEach, failure, pass } from '../../finding.ts';
 import { orNone, Unavailable } from '../../unavailable.ts';
-import { type KnownDocuments, listingChecks } from '../listing.ts';
+import { listingChecks } from '../listing.ts';
+import { objects } from '../tools.ts';
 import { unseen } from '../unseen.ts';
 import rules from './rules.json' with { type: 'json' };
 
 /** What a directory shows of a deployment, from where its assistants reach it, and what its reviewers need. */
 export const LISTING = [
+  ...listingChecks(['cards'], {
+    'card.links'({ cards }) {
+      const origins = cards.flatMap(({ html }) => html.match(/\bhttps?:\/\/[\w.-]{1,253}(:\d{1,5})?/g) ?? []);
+      const open = origins.find((origin) => origin.startsWith('http:'));
+      if (open !== undefined) return failure(`a card links to ${open}`);
+      if (origins.length === 0) return pass('no card has a link');
+      return unseen('card.links', `Name ${[...new Set(origins)].join(', ')} as allowed link URIs in the form.`);
+    },
+  }),
   ...listingChecks([], {
     'listing.port'({ origin }) {
       const { port } = publicUrl(origin);
@@ -31,21 +40,19 @@ export const LISTING = [
       if (answer.status !== 200) return unseen('listing.domain');
       return isHtml(answer) ? failure('a page is served there') : pass('a challenge is served');
     },
-    'review.account': () => unseen('review.account'),
-    'review.screenshots': () => unseen('review.screenshots'),
-    'review.cases': () => unseen('review.cases'),
+    ...Object.fromEntries(rules.unseen.map((id) => [id, () => unseen(id)])),
   }),
   ...listingChecks(['registration'], {
     'listing.callback': ({ directory, registration }) =>
-      checkEach('accepted', rules[directory].callbacks, async (uri) => {
+      checkEach('accepted', rules.callbacks[directory], async (uri) => {
         const { client, answer } = await registration({ application_type: 'web', redirect_uris: [uri] });
         return client === undefined && failure(`${uri} is refused as a redirect URI (${answer.status})`);
       }),
   }),
   ...listingChecks(['serverInfo'], {
     async 'listing.icon'({ ask, origin, serverInfo }) {
-      const icons = Array.isArray(serverInfo.icons) ? serverInfo.icons.filter(isObject) : [];
-      const named = icons.flatMap(({ src }) => text(src) ?? []).filter((src) => !src.startsWith('data:image/'));
+      const icons = objects(serverInfo.icons).flatMap(({ src }) => text(src) ?? []);
+      const named = icons.filter((src) => !src.startsWith('data:image/'));
       return checkEach('an image', icons.length > 0 ? named : ['/favicon.ico'], async (src) => {
         const answer = await ask(new URL(src, origin).href);
         const isImage = answer.status === 200 && mediaType(answer).startsWith('image/');
@@ -53,11 +60,21 @@ export const LISTING = [
       });
     },
   }),
-  ...listingChecks(['server', 'resources'], {
-    'listing.documentation': (known) =>
-      checkPublished(known, ['service_documentation', 'resource_documentation'], 'listing.documentation'),
-    'listing.privacy': (known) => checkPublished(known, ['op_policy_uri', 'resource_policy_uri'], 'listing.privacy'),
-  }),
+  // Whether what the metadata name is there.
+  ...Object.entries(rules.published).flatMap(([id, names]) =>
+    listingChecks(['server', 'resources'], {
+      async [id]({ ask, server, resources: [resource] }) {
+        const urls = new Set(
+          names.flatMap((name) => text(server.document[name]) ?? text(resource.document[name]) ?? []),
+        );
+        if (urls.size === 0) return unseen(id);
+        return checkEach([...urls].join(', '), urls, async (url) => {
+          const status = (await orNone(ask(url)))?.status ?? 'nothing';
+          return status !== 200 && failure(`${url} answers ${status}`);
+        });
+      },
+    }),
+  ),
 ];
 
 /** The URL of a site that others can reach. */
@@ -65,15 +82,4 @@ function publicUrl(origin: string): URL {
   const url = new URL(origin);
   if (isLoopback(url.hostname)) throw new Unavailable('this machine is not on the internet: name the public address');
   return url;
-}
-
-/** Whether what the metadata name is there. */
-async function checkPublished({ ask, server, resources: [resource] }: KnownDocuments, names: string[], id: string) {
-  const named = names.flatMap((name) => text(server.document[name]) ?? text(resource.document[name]) ?? []);
-  const urls = new Set(named);
-  if (urls.size === 0) return unseen(id);
-  return checkEach([...urls].join(', '), urls, async (url) => {
-    const status = (await orNone(ask(url)))?.status ?? 'nothing';
-    return status !== 200 && failure(`${url} answers ${status}`);
-  });
 }
