@@ -34,6 +34,8 @@ export interface ProviderSettings extends ClientRecordsOptions {
   readonly resourceRequired: boolean;
   /** URL of the documentation for developers and agents. */
   readonly documentation: string;
+  readonly policyUri?: string | undefined;
+  readonly tosUri?: string | undefined;
   readonly defaultScope: readonly string[];
   /** The scopes that a token for an audience may have. */
   readonly scopesOf: (audience: string) => readonly string[];
@@ -135,6 +137,8 @@ export function createProvider(options: ProviderOptions): Provider {
     discovery: {
       userinfo_endpoint: `${origin}${ENDPOINTS.userinfo}`,
       service_documentation: options.documentation,
+      op_policy_uri: options.policyUri,
+      op_tos_uri: options.tosUri,
       revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
       introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
       protected_resources: [...options.indicators.audiences],

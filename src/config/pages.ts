@@ -56,6 +56,9 @@ function isHttpsUrl(text: string): boolean {
   return URL.canParse(text) && /^https:\/\/[^/\\@\s]+(?:[/?#]\S*)?$/.test(text);
 }
 
+/** A page that everyone can open. */
+const document = z.string().refine(isHttpsUrl, 'must be an https URL');
+
 /** The page on which members see and disconnect their apps. */
 const apps = z.strictObject({
   back: wayBack.optional(),
@@ -78,6 +81,8 @@ export const pages = z.strictObject({
     .default([...PAGE_LANGUAGES]),
   apps: apps.prefault({}),
   support: support.optional(),
+  policyUri: document.optional(),
+  tosUri: document.optional(),
 });
 
 /** Where the pages for members are: at `pages.origin`, or at `origin`. */

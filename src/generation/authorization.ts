@@ -86,6 +86,8 @@ export async function openAuthorization(foundation: Foundation, loaded: LoadedCo
     indicators: served.indicators,
     resourceRequired: config.resourceIndicator === 'required',
     documentation: origin + DISCOVERY_PATHS.authMd,
+    policyUri: config.pages.policyUri,
+    tosUri: config.pages.tosUri,
     resourceServers: loaded.resourceServers,
     acrValues: config.login.acrValues,
     languages: loaded.languages.map(({ tag }) => tag),

@@ -43,8 +43,10 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
   const offered = offeredScopes(config, { account, tools: mcp?.endpoints.open.plain.offered });
 
   const metadataHandler = (resource: string, scopes: readonly string[], name: string): Handler => {
+    const { policyUri, tosUri } = config.pages;
     const documentation = origin + DISCOVERY_PATHS.authMd;
-    const document = protectedResourceMetadata({ resource, issuer: origin, scopes, name, documentation });
+    const shared = { issuer: origin, documentation, policyUri, tosUri };
+    const document = protectedResourceMetadata({ ...shared, resource, scopes, name });
     return ({ response, record }) => {
       record.noteStep('resource-metadata');
       writeAnswer(response, json(200, document, { 'cache-control': 'public, max-age=300' }));

@@ -8,6 +8,8 @@ export function protectedResourceMetadata(options: {
   readonly name: string;
   /** URL of the documentation for developers and agents. */
   readonly documentation: string;
+  readonly policyUri: string | undefined;
+  readonly tosUri: string | undefined;
 }): Record<string, unknown> {
   return {
     resource: options.resource,
@@ -18,5 +20,7 @@ export function protectedResourceMetadata(options: {
     dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     resource_name: options.name,
     resource_documentation: options.documentation,
+    resource_policy_uri: options.policyUri,
+    resource_tos_uri: options.tosUri,
   };
 }

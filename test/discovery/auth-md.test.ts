@@ -206,7 +206,11 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
         tokens: { access: '5m', refresh: '2h', replayWindow: '0s' },
         limits: { member: { requests: 7, per: '1m' } },
         clients: { documents: { enabled: false }, registration: { enabled: false } },
-        pages: { support: 'mailto:help@school.example' },
+        pages: {
+          support: 'mailto:help@school.example',
+          policyUri: 'https://school.example/privacy',
+          tosUri: 'https://school.example/terms',
+        },
         name: 'A | B `school` <x>',
       },
     });
@@ -224,6 +228,22 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
       expect(said).not.toContain('/api/oauth/register');
       expect(said).toContain('gets access to A \\| B \\`school\\` \\<x\\> on behalf of');
       expect(said).toContain('<mailto:help@school.example>');
+      expect(said).toContain('Privacy policy: <https://school.example/privacy>');
+      expect(said).toContain('Terms of service: <https://school.example/terms>');
+      const [server, resource, api] = await Promise.all(
+        ['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource', '/openapi.json'].map(
+          async (path) => (await fetch(other.origin + path)).json(),
+        ),
+      );
+      expect(server).toMatchObject({
+        op_policy_uri: 'https://school.example/privacy',
+        op_tos_uri: 'https://school.example/terms',
+      });
+      expect(resource).toMatchObject({
+        resource_policy_uri: 'https://school.example/privacy',
+        resource_tos_uri: 'https://school.example/terms',
+      });
+      expect(api.info.termsOfService).toBe('https://school.example/terms');
     } finally {
       await other.close();
     }

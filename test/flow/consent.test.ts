@@ -651,12 +651,15 @@ describe('the look of the pages', () => {
     }
   });
 
-  it('links to support, and sends HSTS when the origin is https', async () => {
+  it('links to support, privacy policy and terms, and sends HSTS when the origin is https', async () => {
     const world = await startWorld({
       profile: 'A',
       overrides: {
         origin: 'https://school.example',
-        pages: { support: 'https://school.example/help?a&b', languages: ['es'] },
+        pages: {
+          ...{ support: 'https://school.example/help?a&b', languages: ['es'] },
+          ...{ policyUri: 'https://school.example/privacy?a&b', tosUri: 'https://school.example/terms' },
+        },
       },
     });
     try {
@@ -666,6 +669,8 @@ describe('the look of the pages', () => {
       expect(page.headers.get('vary')).toBeNull();
       const text = await page.text();
       expect(text).toContain('<a href="https://school.example/help?a&amp;b" rel="noopener noreferrer">Pide ayuda a');
+      expect(text).toContain('href="https://school.example/privacy?a&amp;b" rel="noopener noreferrer">Política');
+      expect(text).toContain('href="https://school.example/terms" rel="noopener noreferrer">Condiciones de');
     } finally {
       await world.close();
     }

@@ -46,6 +46,8 @@ export interface Frame {
   readonly apps: string;
   /** Where members find help. */
   readonly support: string | undefined;
+  readonly policyUri: string | undefined;
+  readonly tosUri: string | undefined;
 }
 
 /** Pages on which an app is waiting for an answer. Their ways out open in a new tab, so that the app keeps waiting. */
@@ -60,7 +62,7 @@ const WAITING: ReadonlySet<MemberPage['id']> = new Set([
 
 /** Renders the complete document. */
 export function renderPage(page: MemberPage, words: Words, frame: Frame): string {
-  const { school, logoUrl, home, apps, support } = frame;
+  const { school, logoUrl, home, apps, support, policyUri, tosUri } = frame;
   const tab = WAITING.has(page.id) && html` target="_blank"`;
   const name = html`${logoUrl !== undefined && html`<img src="${logoUrl}" alt="">`}<bdi>${school}</bdi>`;
   // An error page offers them as the next steps.
@@ -69,6 +71,9 @@ export function renderPage(page: MemberPage, words: Words, frame: Frame): string
     !isError && home !== undefined && html`<a href="${home}" rel="noopener"${tab}>${words.html('apps.back')}</a>`,
     !isError && page.id !== 'apps' && html`<a href="${apps}" rel="noopener"${tab}>${words.html('apps.title')}</a>`,
     support !== undefined && html`<a href="${support}" rel="noopener noreferrer">${words.html('help')}</a>`,
+    policyUri !== undefined &&
+      html`<a href="${policyUri}" rel="noopener noreferrer"${tab}>${words.html('privacy')}</a>`,
+    tosUri !== undefined && html`<a href="${tosUri}" rel="noopener noreferrer"${tab}>${words.html('terms')}</a>`,
   ].filter((way) => way !== false);
   return htmlDocument({
     language: words.language,

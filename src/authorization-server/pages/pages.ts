@@ -23,6 +23,8 @@ export interface PagesOptions {
   readonly colour: string;
   readonly languages: readonly PageLanguage[];
   readonly support?: string | undefined;
+  readonly policyUri?: string | undefined;
+  readonly tosUri?: string | undefined;
   /** The link to the course site, if there is an address for it. */
   readonly home: string | undefined;
   readonly logo: Logo | undefined;
@@ -53,6 +55,8 @@ export function createPages(options: PagesOptions) {
     logoUrl: logo === undefined ? undefined : versioned(ENDPOINTS.logo, logo.bytes),
     home: options.home,
     support: options.support,
+    policyUri: options.policyUri,
+    tosUri: options.tosUri,
   };
 
   const send = (

@@ -82,6 +82,8 @@ function viewOf({ config, endpoints, mcp }: DescribedService) {
       body: Number.isFinite(limits.requestBody) ? sizeText(limits.requestBody) : 'no limit',
     },
     support: config.pages.support ?? '',
+    policy: config.pages.policyUri ?? '',
+    terms: config.pages.tosUri ?? '',
   };
 }
 

@@ -123,7 +123,7 @@ function isMethod(method: string): boolean {
 }
 
 function info({ config }: DescribedService): JsonObject {
-  const { support } = config.pages;
+  const { support, tosUri } = config.pages;
   const contact = support?.startsWith('mailto:') ? { email: support.slice('mailto:'.length) } : { url: support };
   return {
     title: config.name,
@@ -135,6 +135,7 @@ function info({ config }: DescribedService): JsonObject {
       'Where requests are limited, the response reports the remaining requests in RateLimit and RateLimit-Policy.',
     ].join('\n\n'),
     ...(support === undefined ? {} : { contact }),
+    ...(tosUri === undefined ? {} : { termsOfService: tosUri }),
   };
 }
 

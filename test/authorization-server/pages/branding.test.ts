@@ -130,6 +130,8 @@ describe('another setting of the pages', () => {
       'support: "https://a@school.example"',
       '15:12  pages.support: must be a mailto: address such as mailto:help@school.example, or an https URL',
     ],
+    ['policyUri: "http://school.example"', '15:14  pages.policyUri: must be an https URL'],
+    ['tosUri: "mailto:help@school.example"', '15:11  pages.tosUri: must be an https URL'],
     ['color: "#0b57d0"', '15:3  pages.color: unknown key "color" (did you mean "colour"?)'],
   ])('is refused: %s', async (line, message) => {
     expect(await mistakes(pages(line))).toEqual([`gate.yaml:${message}`]);

@@ -112,7 +112,16 @@ describe('the texts of the pages', () => {
     Object.entries(EN).map(([key, phrase]) => [key, `⟦${key}⟧${namesIn(phrase).map((name) => `{${name}}`)}`]),
   ) as Catalogue;
   const words = createWords('en', '0', marked);
-  const frame: Frame = { school: '0', stylesheetUrl: '0', logoUrl: '0', home: '0', apps: '0', support: '0' };
+  const frame: Frame = {
+    school: '0',
+    stylesheetUrl: '0',
+    logoUrl: '0',
+    home: '0',
+    apps: '0',
+    support: '0',
+    policyUri: '0',
+    tosUri: '0',
+  };
   const own = { token: '0', title: '0', area: 'school', people: false, had: true, box: 'ticked' } as const;
   const scopes = (...boxes: ('ticked' | 'unticked' | 'always')[]) => boxes.map((box) => ({ ...own, box }));
   const ten = scopes(...Array.from({ length: 10 }, () => 'ticked' as const));
