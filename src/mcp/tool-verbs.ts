@@ -1,4 +1,3 @@
-import { valueAt } from '../config/tree.ts';
 import { type JsonObject, objectOf } from '../http/json-object.ts';
 import verbs from './tool-verbs.json' with { type: 'json' };
 
@@ -17,7 +16,7 @@ export const saysChanging = (name: string): boolean => CHANGING.has(verbOf(name)
 /** The input of a tool whose value says whether something is read or changed. */
 export function decidingInput(schema: JsonObject): string | undefined {
   const inputs = Object.entries(objectOf(schema.properties)).map(([name, input]) => {
-    const values = [valueAt(input, ['enum']) ?? []].flat().filter((value) => typeof value === 'string');
+    const values = [objectOf(input).enum ?? []].flat().filter((value) => typeof value === 'string');
     const both = values.some(saysReading) && values.some(saysChanging);
     return both || (/^(http_?)?method$/i.test(name) && values.length === 0) ? name : undefined;
   });
