@@ -4,6 +4,7 @@ import { TTL } from './gate.ts';
 import type { Connection } from './known.ts';
 import { showAccessToken } from './looks.ts';
 import type { Action } from './plan.ts';
+import type { Work } from './simulated-time.ts';
 import { createTokenClients } from './token-clients.ts';
 
 /** The apps, the thief, the members and the operator of one schedule. */
@@ -108,6 +109,9 @@ export function createClients(parts: ClientParts) {
     }
   };
 
+  /** Actions of the plan that happen within other work, by its name. */
+  const within = Map.groupBy(plan.actions, ({ during }) => during);
+
   /** Some show a code or a token that was used long ago. Returns whether one did. */
   const showOld = async (wait: (milliseconds: number) => Promise<void>): Promise<boolean> => {
     const [old] = holders.flatMap(
@@ -122,6 +126,16 @@ export function createClients(parts: ClientParts) {
 
   return {
     act,
+    /** Shows an access token at a gate that is at a step of this work, and again when that may have ended. */
+    actWithin({ name, life }: Work, step: number): void {
+      for (const { id, connection } of within.get(name) ?? []) {
+        const token = (holders[connection] as Holder).access.at(-1);
+        if (token === undefined) continue;
+        showAccessToken(parts, token, life.place, `use ${id} step ${step}`);
+        const later = 60 + 2500 * choices.unit(`use ${id} again`);
+        if (step === 0) scheduler.after(later, () => showAccessToken(parts, token, life.place, `use ${id} again`));
+      }
+    },
     /** Every gate is asked about every token, and apps and thieves go on. */
     async lookAtTheEnd(): Promise<void> {
       const wait = (milliseconds: number) => scheduler.run(scheduler.now() + milliseconds);

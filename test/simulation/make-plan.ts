@@ -26,6 +26,19 @@ const ENDS: ReadonlySet<string> = new Set([
   'refresh replaced',
 ]);
 
+/** The name of the work that an action begins. */
+const WORK: Readonly<Partial<Record<Action['kind'], (id: number) => string>>> = {
+  'member cuts off': (id) => `member cuts off ${id}`,
+  'app revokes': (id) => `app revokes ${id}`,
+  'operator ends': (id) => `operator ends ${id}`,
+  'operator suspends': (id) => `operator suspends ${id}`,
+  thief: (id) => `thief ${id}`,
+  'refresh replaced': (id) => `refresh ${id} again`,
+};
+
+/** The number of the first action within other work. */
+const FIRST_LOOK = 5000;
+
 const FAULTS: Readonly<Record<Fault['kind'], number>> = {
   store: 5,
   failover: 2,
@@ -82,6 +95,12 @@ export function makePlan(seed: number): Plan {
     add('exchange', at + 60 * choices.unit('late exchange'), 1);
     // An approval that has begun must not survive a suspension.
     if (choices.chance('late suspension', 0.6)) add('operator suspends', at + 100 * choices.unit('late suspends'), 0);
+  }
+  // What a gate reads while it ends a connection must not be remembered afterwards.
+  for (const { kind, id, at, connection, gate: place } of [...actions]) {
+    const during = WORK[kind]?.(id);
+    if (during === undefined || !choices.chance(`looks within ${id}`, 0.35)) continue;
+    actions.push({ kind: 'use', at, id: FIRST_LOOK + id, connection, gate: place, during });
   }
   const faults = Array.from({ length: choices.below('faults', 4) }, (_, at) => {
     const name = `fault ${at}`;

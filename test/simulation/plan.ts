@@ -67,6 +67,8 @@ export interface Action {
   readonly id: number;
   readonly connection: number;
   readonly gate: number;
+  /** It happens at each await of the work with this name instead, at the gate that does the work. */
+  readonly during?: string;
 }
 
 export interface Plan {

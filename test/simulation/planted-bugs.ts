@@ -8,8 +8,6 @@ export interface PlantedBug {
   readonly breaks: string;
   /** The mistake of test/model/mutants.ts that stands for it, if no schedule of the simulation reaches it. */
   readonly model?: string;
-  /** Nothing has found it yet: what would have to be simulated. */
-  readonly open?: string;
   readonly edits: readonly (readonly [file: string, from: string, to: string])[];
 }
 
@@ -395,7 +393,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'told-before-the-commit',
     what: 'gates are told of a revocation before its commit',
     breaks: 'RevokedAtOnce',
-    open: 'a look-up between the message and the commit, at the gate that revokes, and another after it',
     edits: [
       [
         `${SERVER}/grants.ts`,

@@ -72,6 +72,7 @@ async function run(seed: number, plan: Plan, ground: Ground): Promise<Outcome> {
     died: (isBetween) => situations.add(isBetween ? 'a gate died between a commit and its answer' : 'a gate died'),
     heard: (life) => promises.heard(life),
     audited: (action) => situations.add(action),
+    stepped: (work, step) => clients.actWithin(work, step),
   });
   const tokens = createGivenTokens(world.now);
   const promises = createPromises({
@@ -88,7 +89,8 @@ async function run(seed: number, plan: Plan, ground: Ground): Promise<Outcome> {
   });
   const keys = createKeyWatch(world, promises);
   const clients = createClients({ plan, world, promises, ground, tokens, situations });
-  for (const action of plan.actions) world.scheduler.after(action.at, () => clients.act(action));
+  for (const action of plan.actions)
+    if (action.during === undefined) world.scheduler.after(action.at, () => clients.act(action));
   const began = world.now();
   await world.scheduler.run(world.scheduler.now() - began + plan.calm);
   world.calm();

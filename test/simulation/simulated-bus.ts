@@ -9,6 +9,8 @@ export interface BusOptions {
   readonly choices: Choices;
   readonly faults: readonly Fault[];
   readonly began: number;
+  /** A gate is about to send a message. */
+  readonly announcing: () => void;
   /** The other gates that run. */
   readonly others: (life: Life) => readonly Life[];
   /** A message arrives at a gate. */
@@ -18,7 +20,7 @@ export interface BusOptions {
 /** The bus between gates: messages take time, are lost, or arrive twice. */
 export type SimulatedBus = ReturnType<typeof createSimulatedBus>;
 
-export function createSimulatedBus({ scheduler, choices, faults, began, others, heard }: BusOptions) {
+export function createSimulatedBus({ scheduler, choices, faults, began, announcing, others, heard }: BusOptions) {
   const trouble = () => {
     const now = scheduler.now() - began;
     const fault = faults.find((one) => one.kind === 'bus' && one.from <= now && now < one.until);
@@ -29,6 +31,7 @@ export function createSimulatedBus({ scheduler, choices, faults, began, others, 
     async announce(life: Life): Promise<void> {
       const label = `${currentWork().name} tells`;
       const is = trouble();
+      announcing();
       await new Promise<void>((resolve) => scheduler.after(choices.delay(label), () => life.alive && resolve()));
       if (is === 'failing') throw new GatewayError('store_unavailable');
       for (const other of is === 'lost' ? [] : others(life)) {

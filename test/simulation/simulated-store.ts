@@ -5,12 +5,12 @@ import type { Choices } from './choices.ts';
 import { createEntries, type Undo } from './entries.ts';
 import type { Fault } from './plan.ts';
 import type { Scheduler } from './scheduler.ts';
-import { currentWork, type Life, type Work } from './simulated-time.ts';
+import { currentWork, type Work } from './simulated-time.ts';
 
 /** What the store tells the simulation. */
 interface StoreWatch {
   /** A call is about to leave the gate, or its answer has arrived there. The gate may die here. */
-  step(life: Life): void;
+  step(work: Work): void;
   /** A commit was applied. `number` counts them. */
   committed(work: Work, mutations: readonly RawMutation[], number: number): void;
   /** Commits after this number are lost. */
@@ -141,10 +141,10 @@ export function createSimulatedStore(options: StoreOptions) {
       return await inTime(
         () =>
           new Promise<T>((resolve, reject) => {
-            watch.step(work.life);
+            watch.step(work);
             const answer = (delay: number, send: () => void) =>
               scheduler.after(delay, () => {
-                if (work.life.alive) watch.step(work.life);
+                if (work.life.alive) watch.step(work);
                 if (work.life.alive) send();
               });
             scheduler.after(choices.delay(`${name} there`), () => {

@@ -26,6 +26,8 @@ export interface WorldOptions {
   /** A gate died; `isBetween`: after a commit of a request, before its answer. */
   readonly died: (isBetween: boolean) => void;
   readonly audited: (action: string) => void;
+  /** Work of a gate is at its first (0), second … await. */
+  readonly stepped: (work: Work, step: number) => void;
 }
 
 /** The gates of one schedule, with their store, their bus and their clients' connections to them. */
@@ -42,6 +44,12 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
   const steps = new Map<number, number>();
   /** Requests that gates are working on, and those that have committed something. */
   const open = new Set<Work>();
+  const stepsOf = new WeakMap<Work, number>();
+  const stepped = (work: Work): void => {
+    const step = stepsOf.get(work) ?? 0;
+    stepsOf.set(work, step + 1);
+    told.stepped(work, step);
+  };
   const committed = new WeakSet<Work>();
   let commits = 0;
   let calm = false;
@@ -54,7 +62,10 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
     faults: plan.faults,
     before: ground.before,
     watch: {
-      step: (life) => mayDie(life),
+      step(work) {
+        stepped(work);
+        mayDie(work.life);
+      },
       committed(work, mutations, number) {
         commits = number;
         say(work.life.name, `commits for ${work.name}`, mutations.map(described).join(', '));
@@ -74,6 +85,7 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
     choices,
     began,
     faults: plan.faults,
+    announcing: () => stepped(currentWork()),
     others: (life) => places.map((place) => place.life).filter((other) => other !== life && other.alive),
     heard(life, message) {
       const { gate } = places[life.place] as Place;
