@@ -4,8 +4,10 @@ import type { RawStore } from '../../src/storage/store.ts';
 import { APP, createApprovals, REDIRECT } from './approvals.ts';
 import { createEntries } from './entries.ts';
 import { openGate, SECRETS, type Seat, type SimulatedGate } from './gate.ts';
+import type { Files } from './power-loss.ts';
 import { createScheduler } from './scheduler.ts';
 import { clockOf, currentWork, type Life, type Work, withinWork } from './simulated-time.ts';
+import { imageOf } from './sqlite-file.ts';
 
 /** What all schedules of a process begin with: a store with keys, members and an app, and gates that were opened before. */
 export type Ground = Awaited<ReturnType<typeof layGround>>;
@@ -42,12 +44,15 @@ export async function layGround() {
     { op: 'consume', ...used },
   ]);
   const before = entries.copy();
+  let image: Promise<Files> | undefined;
   let schedules = 0;
   const idle: SimulatedGate[] = [first];
   const keys = first.keyring.privateKeys();
   const approvals = await withinWork(work, async () => createApprovals(() => clockOf(currentWork().life), keys));
   return {
     before,
+    /** The files of a store in a file with the same content. */
+    image: (): Promise<Files> => (image ??= withinWork(work, () => imageOf([...before.values()], () => START))),
     approvals,
     /** Each schedule begins on another day, at the same time: a gate that was used before never sees its clock go back. */
     nextStart(): number {

@@ -39,7 +39,7 @@ const WORK: Readonly<Partial<Record<Action['kind'], (id: number) => string>>> = 
 /** The number of the first action within other work. */
 const FIRST_LOOK = 5000;
 
-const FAULTS: Readonly<Record<Fault['kind'], number>> = {
+const FAULTS: Readonly<Partial<Record<Fault['kind'], number>>> = {
   store: 5,
   failover: 2,
   'standby away': 1,
@@ -50,10 +50,21 @@ const FAULTS: Readonly<Record<Fault['kind'], number>> = {
   answers: 3,
 };
 
+/** Those of a gate that is alone, with its store in a file. */
+const FAULTS_OF_ONE: Readonly<Partial<Record<Fault['kind'], number>>> = {
+  crash: 8,
+  store: 1,
+  backend: 1,
+  clock: 1,
+  answers: 3,
+};
+
 /** What one seed does. Actions come together, so that they meet. */
 export function makePlan(seed: number): Plan {
   const choices = choicesOf(seed);
-  const gates = choices.chance('third gate', 0.15) ? 3 : 2;
+  const store = choices.chance('sqlite', 0.1) ? 'sqlite' : 'server';
+  const severalGates = choices.chance('third gate', 0.15) ? 3 : 2;
+  const gates = store === 'sqlite' ? 1 : severalGates;
   const connections = choices.chance('second connection', 0.25) ? 2 : 1;
   const members = Array.from({ length: connections }, (_, at) =>
     at > 0 && choices.chance('another member', 0.3) ? 'M2' : 'M1',
@@ -102,31 +113,32 @@ export function makePlan(seed: number): Plan {
     if (during === undefined || !choices.chance(`looks within ${id}`, 0.35)) continue;
     actions.push({ kind: 'use', at, id: FIRST_LOOK + id, connection, gate: place, during });
   }
-  const faults = Array.from({ length: choices.below('faults', 4) }, (_, at) => {
+  const faults = Array.from({ length: choices.below('faults', 4) + (store === 'sqlite' ? 1 : 0) }, (_, at) => {
     const name = `fault ${at}`;
     const beginning =
       choices.pick(`${name} moment`, choices.chance(`${name} early`, 0.15) ? [0] : times) +
       40 * choices.unit(`${name} at`) -
       10;
-    return withAbsence(choices, name, makeFault(choices, name, beginning, gates));
+    return withAbsence(choices, name, makeFault(choices, name, beginning, gates, store));
   }).flat();
   const ends = faults.map((fault) => endOf(fault));
   return {
     seed,
     gates,
+    store,
     members,
-    durable: choices.chance('durable', 0.6),
+    durable: store === 'sqlite' || choices.chance('durable', 0.6),
     actions: actions.toSorted((a, b) => a.at - b.at),
     faults,
     calm: Math.max(time, ...ends) + 3000,
   };
 }
 
-function makeFault(choices: Choices, name: string, at: number, gates: number): Fault {
+function makeFault(choices: Choices, name: string, at: number, gates: number, store: Plan['store']): Fault {
   const unit = choices.unit(`${name} size`);
   const until = at + 20 + (choices.chance(`${name} long`, 0.3) ? 3000 : 300) * unit;
   const gate = choices.below(`${name} gate`, gates);
-  const kind = weighted(choices, `${name} kind`, FAULTS);
+  const kind = weighted(choices, `${name} kind`, store === 'sqlite' ? FAULTS_OF_ONE : FAULTS);
   switch (kind) {
     case 'store': {
       const trouble = choices.pick(`${name} trouble`, [
@@ -149,7 +161,11 @@ function makeFault(choices: Choices, name: string, at: number, gates: number): F
       return { kind, from: at, until };
     case 'crash': {
       const down = choices.chance(`${name} long`, 0.25) ? 11_000 + 3000 * unit : 50 + 1000 * unit;
-      return { kind, gate, at, steps: choices.below(`${name} steps`, 24), down };
+      const crash = { kind, gate, at, steps: choices.below(`${name} steps`, 24), down };
+      if (store === 'server') return crash;
+      // Between two steps of the gate, a sync is running.
+      const delay = choices.chance(`${name} between`, 0.6) ? 25 * choices.unit(`${name} delay`) : 0;
+      return { ...crash, power: choices.chance(`${name} power`, 0.8), delay };
     }
     case 'bus':
       return {

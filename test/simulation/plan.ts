@@ -23,6 +23,10 @@ export type Fault =
       readonly at: number;
       readonly steps: number;
       readonly down: number;
+      /** Its machine loses power, too: what its disk has not synced is lost or torn. */
+      readonly power?: boolean;
+      /** Milliseconds between that step and its end: 0 by default. */
+      readonly delay?: number;
     }
   | {
       readonly kind: 'bus';
@@ -74,6 +78,8 @@ export interface Action {
 export interface Plan {
   readonly seed: number;
   readonly gates: number;
+  /** A file on a disk, for one gate, or a server, for several. */
+  readonly store: 'sqlite' | 'server';
   /** The members of the connections, one for each. */
   readonly members: readonly string[];
   /** Whether commits wait for the standby. */

@@ -262,6 +262,46 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'NothingUnknown',
     edits: [[`${SERVER}/refresh-family.ts`, `generation > rotations ? 'ahead'`, `generation > rotations ? 'present'`]],
   },
+  // ---- The store in a file
+  {
+    name: 'acknowledged-before-the-sync',
+    what: 'the embedded store acknowledges a commit before it is synced to the disk',
+    breaks: 'NothingLost',
+    edits: [
+      [
+        'storage/sqlite/sqlite-store.ts',
+        'await (committed ? durable.committed(mutations) : durable.all());',
+        'if (committed) void durable.committed(mutations).catch(() => {});\n      else await durable.all();',
+      ],
+    ],
+  },
+  {
+    name: 'sync-that-began-before',
+    what: 'a commit of the embedded store waits for a sync that began before it',
+    breaks: 'NothingLost',
+    edits: [
+      [
+        'storage/sqlite/sync.ts',
+        'next ??= syncAfter(running);',
+        'if (running === undefined) next ??= syncAfter(running);',
+      ],
+      ['storage/sqlite/sync.ts', 'const durable = next;', 'const durable = (next ?? running) as Promise<void>;'],
+    ],
+  },
+  {
+    name: 'answer-rests-on-what-is-not-synced',
+    what: 'the embedded store reads what is not synced yet, and an answer that is given again rests on it',
+    breaks: 'NothingLost',
+    edits: [
+      ['storage/sqlite/sqlite-store.ts', 'await durable.all();\n    return found;', 'return found;'],
+      ['storage/sqlite/sqlite-store.ts', 'if (unsynced !== undefined) await unsynced;', ''],
+      [
+        'storage/sqlite/sqlite-store.ts',
+        'await (committed ? durable.committed(mutations) : durable.all());',
+        'if (committed) await durable.committed(mutations);',
+      ],
+    ],
+  },
   // ---- Reuse and revocation
   {
     name: 'loser-ends-before-the-winner',

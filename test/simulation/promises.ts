@@ -101,12 +101,12 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
     doubt,
     isSafe: () => safe,
     /**
-     * The failover lost these tokens, or none.
+     * A failover, or a power loss, lost these tokens, or none.
      * @param durable - whether commits wait for the standby: then nothing that was told is lost, and every promise still holds
      */
     lostWrites(lost: readonly Token[], durable: boolean): void {
       if (durable) {
-        for (const { name } of lost) isBroken('NothingLost', `${name} was told, and a failover lost it`);
+        for (const { name } of lost) isBroken('NothingLost', `${name} was told, and the store has lost it`);
         return;
       }
       safe = false;

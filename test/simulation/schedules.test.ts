@@ -20,6 +20,8 @@ const SITUATIONS = [
   'admitted after the end, from a cache of another gate',
   'failover',
   'failover with loss',
+  'power loss',
+  'power loss with loss',
 ];
 
 it('keep every promise in twenty thousand schedules', async () => {

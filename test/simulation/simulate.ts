@@ -66,7 +66,8 @@ async function run(seed: number, plan: Plan, ground: Ground): Promise<Outcome> {
       if (kinds.some((kind) => ISSUED.has(kind))) tokens.issued(work.name, number);
     },
     failedOver(last, all) {
-      situations.add(last < all ? 'failover with loss' : 'failover');
+      const what = plan.store === 'sqlite' ? 'power loss' : 'failover';
+      situations.add(last < all ? `${what} with loss` : what);
       if (last < all) promises.lostWrites(tokens.after(last), plan.durable);
     },
     died: (isBetween) => situations.add(isBetween ? 'a gate died between a commit and its answer' : 'a gate died'),

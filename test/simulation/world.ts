@@ -6,8 +6,9 @@ import type { Line } from './history.ts';
 import type { Plan } from './plan.ts';
 import { createScheduler, settled } from './scheduler.ts';
 import { createSimulatedBus } from './simulated-bus.ts';
-import { createSimulatedStore } from './simulated-store.ts';
+import { createSimulatedStore, type StoreOptions } from './simulated-store.ts';
 import { clockOf, currentWork, type Life, type Work, withinWork } from './simulated-time.ts';
+import { createSqliteStore } from './sqlite-store.ts';
 
 /** A place where a gate runs, or is about to. */
 interface Place {
@@ -54,13 +55,11 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
   let commits = 0;
   let calm = false;
 
-  const store = createSimulatedStore({
+  const storeParts = {
     scheduler,
     choices,
     began,
-    durable: plan.durable,
     faults: plan.faults,
-    before: ground.before,
     watch: {
       step(work) {
         stepped(work);
@@ -73,13 +72,21 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
         told.committed(work, mutations, number);
       },
       failedOver(last) {
-        say('store', 'fails over', last < commits ? `${commits - last} commits are lost` : 'nothing is lost');
+        say(
+          'store',
+          plan.store === 'sqlite' ? 'was without power' : 'fails over',
+          last < commits ? `${commits - last} commits are lost` : 'nothing is lost',
+        );
         told.failedOver(last, commits);
         commits = last;
       },
       trouble: (work, what) => say('store', `call of ${work.name}`, what),
     },
-  });
+  } satisfies Partial<StoreOptions>;
+  const store =
+    plan.store === 'sqlite'
+      ? createSqliteStore({ ...storeParts, image: await ground.image() })
+      : createSimulatedStore({ ...storeParts, durable: plan.durable, before: ground.before });
   const bus = createSimulatedBus({
     scheduler,
     choices,
@@ -137,13 +144,14 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
       },
     );
   };
-  const die = (life: Life, down: number): void => {
+  const die = (life: Life, down: number, power = false): void => {
     const place = places[life.place] as Place;
     life.alive = false;
     place.gate = undefined;
     deaths.set(life.name, now());
     say(life.name, 'dies');
     told.died([...open.values()].some((work) => work.life === life && committed.has(work)));
+    if ('crashed' in store) store.crashed(life, power);
     for (const breakOff of breakOffs.get(life) ?? []) breakOff();
     scheduler.after(down, () => {
       place.restarts += 1;
@@ -159,7 +167,9 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
       const step = (steps.get(at) ?? 0) + 1;
       steps.set(at, step);
       if (step !== fault.steps + 1) continue;
-      die(life, fault.down);
+      const dies = () => life.alive && die(life, fault.down, fault.power);
+      if (fault.delay) scheduler.after(fault.delay, dies);
+      else dies();
       return;
     }
   };
@@ -241,6 +251,7 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
     async close(areUsable: boolean): Promise<void> {
       await scheduler.run();
       await settled(2);
+      if ('close' in store) store.close();
       for (const { gate, restarts } of places)
         if (areUsable && gate !== undefined && restarts === 0) ground.giveBack(gate);
     },
