@@ -1,7 +1,7 @@
 import type { CallForPrincipal } from '../upstream/request.ts';
 import type { OnError } from './errors.ts';
-import type { AccountLimits } from './limits.ts';
 import type { KnownNames } from './schema.ts';
+import type { AccountLimits } from './settings.ts';
 import type { TextFile } from './settings-files.ts';
 
 /** `upstreams` and `scopes` are the configured ones. */

@@ -10,7 +10,8 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { formatError } from './errors.ts';
-import { type AccountLimits, checkLimits } from './limits.ts';
+import { checkLimits } from './limits.ts';
+import type { AccountLimits } from './settings.ts';
 
 /** A client's document ready to execute, or the errors with which it is refused. */
 export type CheckedDocument =

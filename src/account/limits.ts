@@ -9,24 +9,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import { type Fragments, fragmentsOf } from './read-fields.ts';
-
-/** Limits on one operation, before and during its execution. */
-export interface AccountLimits {
-  /** Tokens of a document; graphql-js stops parsing there. The standard introspection query has 163. */
-  readonly tokens: number;
-  readonly depth: number;
-  /** Validation compares fields of the same name pair by pair, which takes about 2 ms for 400 fields. */
-  readonly fields: number;
-  readonly aliases: number;
-  readonly rootFields: number;
-  readonly directives: number;
-  /** Objects, as counted by cost.ts. */
-  readonly cost: number;
-  /** The maximum of a window's `first`. */
-  readonly pageSize: number;
-  /** Calls that one operation makes to upstreams. */
-  readonly upstreamCalls: number;
-}
+import type { AccountLimits } from './settings.ts';
 
 /** Introspection is naturally nested (a type of a list of a type), and graphql-js has its own rule for it. */
 const MOST_INTROSPECTION_DEPTH = 24;

@@ -8,10 +8,15 @@ const count = (value: number) => z.int().min(1).default(value);
 /** Limits on one operation. The defaults allow the standard introspection query and the queries in the contract. */
 const limits = z
   .strictObject({
+    /** Objects, as counted by cost.ts. */
     cost: count(5000),
+    /** Calls that one operation makes to upstreams. */
     upstreamCalls: count(50),
   })
   .transform((given) => ({ ...given, ...ACCOUNT_LIMITS }));
+
+/** All of them, with those that operators do not set. */
+export type AccountLimits = Readonly<z.output<typeof limits>>;
 
 /** The Account API. */
 export const account = z

@@ -77,8 +77,10 @@ export const ACCOUNT = {
  * standard introspection query and the queries of the contract.
  */
 export const ACCOUNT_LIMITS = {
+  /** graphql-js stops parsing there. The standard introspection query has 163. */
   tokens: 1000,
   depth: 12,
+  /** Validation compares fields of the same name pair by pair, which takes about 2 ms for 400 fields. */
   fields: 400,
   aliases: 30,
   rootFields: 10,

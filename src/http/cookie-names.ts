@@ -18,6 +18,12 @@ export function cookiePairs(value: string): readonly string[] {
   return value.split(';').map((pair) => withoutOws(pair));
 }
 
+/** The values of a cookie, in the order received: several paths, and neighbouring sites, may have set one each. */
+export function cookieValues(header: string | undefined, name: string): readonly string[] {
+  const start = `${name}=`;
+  return cookiePairs(header ?? '').flatMap((pair) => (pair.startsWith(start) ? [pair.slice(start.length)] : []));
+}
+
 /** Returns a test for names that match a pattern with `*`, in time proportional to the name's length. */
 export function namePattern(pattern: string): (name: string) => boolean {
   const [first = '', ...rest] = pattern.split('*');

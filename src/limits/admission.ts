@@ -18,11 +18,7 @@ type OpenCounts = Map<string, number>;
 const RETRY_AFTER = '1';
 
 /** The limits of one route. */
-export interface RouteLimits {
-  readonly address: RateLimit | undefined;
-  readonly member: RateLimit | undefined;
-  readonly client: RateLimit | undefined;
-}
+export type RouteLimits = Readonly<Record<'address' | 'member' | 'client', RateLimit | undefined>>;
 
 /** Applies rate limits and concurrency limits. Every method throws GatewayError `too_many_requests` beyond a limit. */
 export type RequestAdmission = ReturnType<typeof createAdmission>;

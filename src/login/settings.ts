@@ -36,6 +36,7 @@ export const siteSignInPage = {
   returnParam: text.default('return_to'),
   hintParam: text.optional(),
 };
+export type SiteSignInPage = z.output<z.ZodObject<typeof siteSignInPage>>;
 
 /** Settings for a signed token (JWT, RFC 7519) that says who is signed in. */
 export const signedToken = {

@@ -1,10 +1,5 @@
 import type { LoginConnector } from './connector.ts';
-
-export interface SiteSignInPage {
-  readonly loginUrl: string;
-  readonly returnParam: string;
-  readonly hintParam?: string | undefined;
-}
+import type { SiteSignInPage } from './settings.ts';
 
 /** Where a browser is sent to sign in on the site's own page. `origin` is that of the gate. */
 export function siteSignInUrl(

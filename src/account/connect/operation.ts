@@ -5,7 +5,7 @@ import { detailsOf } from '../../oauth/member-details.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../../upstream/request.ts';
 import { AccountError, type AccountErrorCode } from '../errors.ts';
-import type { AccountLimits } from '../limits.ts';
+import type { AccountLimits } from '../settings.ts';
 import { Batch } from './batch.ts';
 import type { Connector, HeaderTemplate } from './connector.ts';
 import type { VariableValues } from './evaluate.ts';

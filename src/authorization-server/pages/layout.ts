@@ -51,14 +51,7 @@ export interface Frame {
 }
 
 /** Pages on which an app is waiting for an answer. Their ways out open in a new tab, so that the app keeps waiting. */
-const WAITING: ReadonlySet<MemberPage['id']> = new Set([
-  'login',
-  'sign-in',
-  'expected',
-  'unconfirmed',
-  'consent',
-  'suspended',
-] as const);
+const WAITING = new Set<MemberPage['id']>(['login', 'sign-in', 'expected', 'unconfirmed', 'consent', 'suspended']);
 
 /** Renders the complete document. */
 export function renderPage(page: MemberPage, words: Words, frame: Frame): string {

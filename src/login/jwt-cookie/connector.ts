@@ -1,4 +1,4 @@
-import { cookiePairs } from '../../http/cookie-names.ts';
+import { cookieValues } from '../../http/cookie-names.ts';
 import { anonymousReturns } from '../anonymous-return.ts';
 import type { Login } from '../connector.ts';
 import type { LoginParts } from '../login-parts.ts';
@@ -17,7 +17,7 @@ export function open(config: JwtCookieLoginConfig, { origin, clock, claims, log 
     connector: {
       knowsAuthTime: true,
       cameBackAnonymous: anonymousReturns([config.jwt.cookie], { log, clock }),
-      identify: ({ cookie = '' }) => memberOf(onlyValue(cookie, config.jwt.cookie)),
+      identify: ({ cookie }) => memberOf(onlyValue(cookie, config.jwt.cookie)),
       signInUrl: siteSignInUrl(config, origin),
     },
   };
@@ -27,8 +27,7 @@ export function open(config: JwtCookieLoginConfig, { origin, clock, claims, log 
  * The value of the cookie in a Cookie header, without the quotes it may be in (RFC 6265 section 4.1.1). Undefined if two
  * cookies of this name differ: a neighbouring site may have set one of them, and the gate cannot tell which.
  */
-function onlyValue(header: string, name: string): string | undefined {
-  const start = `${name}=`;
-  const values = cookiePairs(header).flatMap((pair) => (pair.startsWith(start) ? [pair.slice(start.length)] : []));
+function onlyValue(header: string | undefined, name: string): string | undefined {
+  const values = cookieValues(header, name);
   return new Set(values).size === 1 ? values[0]?.replace(/^"(.*)"$/, '$1') : undefined;
 }

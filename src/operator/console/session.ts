@@ -2,7 +2,7 @@ import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { type Callers, certificateOf, subjectOf } from '../../authorization-server/administration/caller.ts';
-import { cookiePairs } from '../../http/cookie-names.ts';
+import { cookieValues } from '../../http/cookie-names.ts';
 import { isSameSecret } from '../../http/same-secret.ts';
 import { unixSeconds } from '../../storage/store.ts';
 
@@ -80,10 +80,7 @@ export function createSessions(key: KeyObject, { secrets, mtls, clock }: Pick<Ca
     find(request: IncomingMessage): Session | undefined {
       const certificate = boundToCertificate(request);
       const bindings = [...secrets.map(boundToSecret), ...(certificate === undefined ? [] : [certificate])];
-      const values = cookiePairs(request.headers.cookie ?? '')
-        .filter((pair) => pair.startsWith(`${name}=`))
-        .map((pair) => pair.slice(name.length + 1));
-      for (const value of values.slice(0, MOST_COOKIES)) {
+      for (const value of cookieValues(request.headers.cookie, name).slice(0, MOST_COOKIES)) {
         const session = read(value, bindings);
         if (session !== undefined) return session;
       }

@@ -1,3 +1,4 @@
+import { decodedComponent } from '../../../http/percent.ts';
 import { escaped, type SegmentSyntax, segmentExpression } from './segment-expression.ts';
 
 /**
@@ -63,7 +64,7 @@ export const DECODED: TargetForm = {
   any: '.*',
   rest: '(?:/.*)?',
   one: '/[^/]+',
-  fixed: (segment) => escaped(decoded(segment)),
+  fixed: (segment) => escaped(decodedComponent(segment) ?? segment),
 };
 
 /** What coursegate answers or forwards itself, by the patterns of its routes. Some programs limit the length of each. */
@@ -84,12 +85,4 @@ export function targetsOf(pattern: string, form = AS_SENT): string {
 
 export function inAscii(segment: string): string {
   return segment.replace(/[^\x21-\x7E]+/g, encodeURIComponent);
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }
