@@ -38,16 +38,19 @@ export class GatewayError extends Error {
   readonly status: number;
   /** Header fields of the response in every voice, such as Allow and Retry-After. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Members of the body in the `problem` voice, beside and over the usual ones. */
+  readonly details: object | undefined;
 
   constructor(
     code: FailureCode,
-    options: { message?: string; cause?: unknown; headers?: Record<string, string> } = {},
+    options: { message?: string; cause?: unknown; headers?: Record<string, string>; details?: object } = {},
   ) {
     const { status, message } = FAILURES[code];
     super(options.message ?? message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'GatewayError';
     this.code = code;
     this.status = status;
+    this.details = options.details;
     this.headers = { ...(status === 503 ? { 'retry-after': RETRY_AFTER } : {}), ...options.headers };
   }
 }
@@ -123,6 +126,7 @@ const BODIES = {
     title: failure.message,
     status: failure.status,
     code: failure.code,
+    ...failure.details,
     ...inSnakeCase(reference),
   }),
   graphql: (failure, reference) => ({

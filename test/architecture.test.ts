@@ -26,21 +26,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   roles: ['oauth', 'config', 'upstream', 'login'],
   events: ['oauth', 'config', 'storage', 'upstream'],
   account: ['oauth', 'config', 'upstream'],
+  // Calls that wait for their member, of tools and of routes.
+  approvals: ['oauth', 'config', 'storage', 'upstream'],
   // Storage, because a call with an idempotency key is remembered for all replicas.
-  mcp: ['oauth', 'config', 'upstream', 'storage', 'roles', 'account/prepared-operation.ts'],
+  mcp: ['oauth', 'config', 'upstream', 'storage', 'roles', 'account/prepared-operation.ts', 'approvals'],
   discovery: ['oauth', 'config'],
-  // Events are written in the same commit as the change they report. Members approve calls of tools on one of its pages.
-  'authorization-server': [
-    'oauth',
-    'config',
-    'storage',
-    'login',
-    'upstream',
-    'roles',
-    'events',
-    'mcp/approvals.ts',
-    'mcp/paths.ts',
-  ],
+  // Events are written in the same commit as the change they report. Members approve calls on one of its pages.
+  'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'roles', 'events', 'approvals'],
   // What operators can do, for the admin listener, the command line and the console.
   actions: ['oauth', 'storage', 'authorization-server'],
   // What its parts share. Texts are YAML beside the code.
@@ -66,6 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'resource-server',
     'roles',
     'authorization-server',
+    'approvals',
     'mcp',
     'discovery',
   ],
@@ -84,6 +77,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'roles',
     'events',
     'account',
+    'approvals',
     'mcp',
     'discovery',
     'authorization-server',
@@ -299,7 +293,7 @@ describe('the layout of src', () => {
   it('has every file in a module, except for the entry point and two that all of them use', () => {
     expect(FILES.filter((file) => MAY_IMPORT[moduleOf(file)] === undefined && !ROOT_FILES.includes(file))).toEqual([]);
     expect(Object.keys(MAY_IMPORT).filter((module) => !FILES.some((file) => moduleOf(file) === module))).toEqual([]);
-    expect(Object.keys(MAY_IMPORT).length).toBeLessThanOrEqual(29);
+    expect(Object.keys(MAY_IMPORT).length).toBeLessThanOrEqual(30);
   });
 
   it('is described in CONTRIBUTING.md', () => {

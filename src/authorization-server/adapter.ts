@@ -1,6 +1,6 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import { APPROVAL } from '../approvals/kind.ts';
 import { explainStep } from '../http/note-step.ts';
-import { APPROVAL } from '../mcp/paths.ts';
 import {
   type Charge,
   chargeTo,

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { APPROVAL } from '../approvals/kind.ts';
 import { type Ending, type EventClient, grantRevoked } from '../events/event.ts';
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts';
-import { APPROVAL } from '../mcp/paths.ts';
 import type { Entry, Mutation, Store } from '../storage/store.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';

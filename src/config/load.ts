@@ -5,6 +5,7 @@
 import { dirname, resolve as resolvePath } from 'node:path';
 import { type AccountFiles, readAccountFiles } from '../account/settings-files.ts';
 import { checkProfileAccount, withoutUnaskedAccount } from '../account/settings-profile.ts';
+import { checkApprovals } from '../approvals/settings-checks.ts';
 import { checkDecisions } from '../decisions/settings-checks.ts';
 import { isObject } from '../http/json-object.ts';
 import { type DirectoryMember, readMembersFile } from '../login/directory/settings-members.ts';
@@ -110,6 +111,7 @@ const CHECKS = [
   checkCredentials,
   checkTools,
   checkRoles,
+  checkApprovals,
   checkPlaceholders,
 ] as const;
 

@@ -18,7 +18,7 @@ export function checkOwnRecords(tree: Tree): readonly UntracedProblem[] {
     const at = match.path.slice(0, -1);
     const route = valueAt(tree, at);
     const paths = [
-      { path: [...at, 'match'], pattern: withoutCourses(match, valueAt(route, ['role'])) },
+      { path: [...at, 'match'], pattern: withoutNames(match, route) },
       { path: [...at, 'rewrite'], pattern: String(valueAt(route, ['rewrite']) ?? '') },
     ].filter(({ pattern }) => /[{}]/.test(pattern));
     const set = (['query', 'body'] as const).flatMap((where) => {
@@ -36,9 +36,10 @@ export function checkOwnRecords(tree: Tree): readonly UntracedProblem[] {
   });
 }
 
-/** The pattern as it is written, without the segments in which the route's role finds the course. */
-function withoutCourses({ match }: RouteMatch, role: unknown): string {
-  const used = (name: string) => JSON.stringify(role ?? '').includes(`{path.${name}}`);
+/** The pattern as it is written, without the segments that the route's role uses, or that its approval shows by name. */
+function withoutNames({ match }: RouteMatch, route: unknown): string {
+  const role = JSON.stringify(valueAt(route, ['role']) ?? '');
+  const used = (name: string) => valueAt(route, ['approve']) === true || role.includes(`{path.${name}}`);
   return match.slice(match.indexOf(' ') + 1).replace(/\{(\w+)\}/g, (whole, name) => (used(name) ? '*' : whole));
 }
 

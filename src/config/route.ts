@@ -13,6 +13,7 @@ export const route = z.strictObject({
   scopes: z.array(z.string()).default([]),
   role: roleRule.optional(),
   anonymous: z.enum(['refuse', 'serve']).optional(),
+  approve: z.boolean().optional(),
   query: z.record(text, z.string()).optional(),
   body: z.record(text, z.string()).optional(),
   rewrite: z

@@ -5,7 +5,7 @@ import { type Path, type Tree, valueAt } from '../config/tree.ts';
 import { isObject } from '../http/json-object.ts';
 
 /** What coursegate does to a request or its response that a gateway does not do. */
-const NOT_IN_A_GATEWAY = ['query', 'body', 'rewrite', 'rewriteLinks', 'bodyLimit'] as const;
+const NOT_IN_A_GATEWAY = ['query', 'body', 'rewrite', 'rewriteLinks', 'bodyLimit', 'approve'] as const;
 
 /**
  * Refuses what cannot hold when a gateway forwards the requests. Takes the merged settings before they are validated.

@@ -106,6 +106,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
   const audit: Audit = (event) => {
     written(event);
     unused.audited(event);
+    usage.audited(event);
     recorder.audited(event);
     metrics.audited(event);
     trail.audited(event);

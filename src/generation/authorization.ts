@@ -1,3 +1,4 @@
+import { holdsCalls } from '../approvals/kind.ts';
 import { createAuthorizationServer } from '../authorization-server/authorization-server.ts';
 import { fetchBudget } from '../authorization-server/client-documents/budget.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
@@ -19,7 +20,6 @@ import type { Foundation } from '../foundation/foundation.ts';
 import type { Login, Member } from '../login/connector.ts';
 import { memberCheck } from '../login/member-check.ts';
 import { openLogin } from '../login/open-login.ts';
-import { holdsCalls } from '../mcp/paths.ts';
 import type { RoleScopes } from '../roles/role-scopes.ts';
 import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';

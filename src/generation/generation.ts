@@ -1,6 +1,7 @@
 // Builds everything that depends on the configuration. A reload builds a new generation and retires the previous one.
 
 import type { RequestListener } from 'node:http';
+import { holdsCalls } from '../approvals/kind.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
 import { endConnection } from '../authorization-server/end-connection.ts';
@@ -140,7 +141,11 @@ async function build(
   opened.defer(revocations.subscribe(clear));
 
   const audit = countingRefusals(foundation.audit, events.refused);
-  const interfaces = await openInterfaces(foundation, loaded, { call, rolesOf: roles.of, audit, serverOf });
+  const approvals = holdsCalls(config)
+    ? open((await import('../approvals/part.ts')).openApprovals(foundation, loaded))
+    : undefined;
+  const hold = approvals?.hold;
+  const interfaces = await openInterfaces(foundation, loaded, { call, rolesOf: roles.of, hold, audit, serverOf });
   const admission = createAdmission(config.limits, { counters, clock, audit, share, limited: metrics.limited });
   const machine = machinePages(config, authorization.pages);
   const routes = buildRoutes(loaded, {
@@ -151,6 +156,7 @@ async function build(
     admission,
     machine,
     rolesOf: roles.of,
+    approvals,
   });
   const { observing } = open(openObserve(foundation, loaded, { routes, share }));
   const forRequests = requestParts(foundation, loaded, {

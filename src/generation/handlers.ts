@@ -1,3 +1,5 @@
+import type { ForwardRequest } from '../approvals/held-route.ts';
+import type { ApprovalsPart } from '../approvals/part.ts';
 import { ENDPOINTS } from '../authorization-server/endpoints.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
@@ -5,7 +7,7 @@ import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
 import type { RequestAdmission } from '../limits/admission.ts';
-import { holdsCalls, MCP_PATHS } from '../mcp/paths.ts';
+import { MCP_PATHS } from '../mcp/paths.ts';
 import type { RolesOf } from '../oauth/member-roles.ts';
 import { bindRoutes, type Route } from '../request/route.ts';
 import { routeRows } from '../request/routes.ts';
@@ -28,6 +30,8 @@ interface RouteUses {
   readonly admission: RequestAdmission;
   readonly machine: MachinePages;
   readonly rolesOf: RolesOf;
+  /** Undefined when no call is held. */
+  readonly approvals: ApprovalsPart | undefined;
 }
 
 /** Builds the routes of every public URL from the configuration. */
@@ -66,7 +70,7 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
     resources,
     accountPath: account === undefined ? undefined : config.account?.path,
     mcp: mcp?.endpoints,
-    approvals: holdsCalls(config),
+    approvals: uses.approvals !== undefined,
     registration: server.mount.registration !== undefined,
     signIn: signInHandlers && {
       form: signInHandlers.submit !== undefined,
@@ -110,9 +114,10 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
         response: config.limits.responseBody,
       };
       const links = linksOf(entry);
-      return ownRecordHandler(entry, limits.request, (exchange, rewrite) =>
-        forward(exchange, entry.upstream, limits, rewrite, links),
-      );
+      const send: ForwardRequest = (exchange, rewrite) => forward(exchange, entry.upstream, limits, rewrite, links);
+      const held = entry.approve === true ? uses.approvals?.route(entry, limits.request, send) : send;
+      if (held === undefined) throw new Error('Nothing holds the requests of a route.');
+      return ownRecordHandler(entry, limits.request, held);
     },
   });
   return routes;

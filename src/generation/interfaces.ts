@@ -1,4 +1,5 @@
 import type { AccountPart } from '../account/part.ts';
+import type { Hold } from '../approvals/hold.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
 import type { McpFoundation, McpPart } from '../mcp/part.ts';
@@ -19,6 +20,8 @@ export interface Interfaces {
 interface InterfaceUses {
   readonly call: CallForPrincipal;
   readonly rolesOf: RolesOf;
+  /** Undefined when no call is held. */
+  readonly hold?: Hold | undefined;
   readonly audit: Audit;
   /** Replaces the server of the configured tools. */
   readonly serverOf?: ServerFactory | undefined;
@@ -68,7 +71,12 @@ export async function checkInterfaces(loaded: LoadedConfig): Promise<readonly Pr
   const clock = Date.now;
   const stored = { store: memoryStore(clock), counters: memoryCounters(clock), clock };
   const foundation = { ...stored, secret: '', log: { error() {} } };
-  const { account, mcp } = await openInterfaces(foundation, loaded, { call, rolesOf: NO_ROLES.of, audit() {} });
+  const { account, mcp } = await openInterfaces(foundation, loaded, {
+    call,
+    hold: call,
+    rolesOf: NO_ROLES.of,
+    audit() {},
+  });
   const { toolWarnings } = await import('../mcp/tool-warnings.ts');
   const names = loaded.config.mcp?.tools.map(({ name }) => name) ?? [];
   return [...(account?.warnings ?? []), ...loaded.mistaken(toolWarnings(mcp?.tools ?? [], names)).problems];

@@ -19,6 +19,8 @@ export type StepKind =
   /** The token was presented. */
   | 'use'
   | 'refresh'
+  /** A call of the app waits for its member, or what became of it. */
+  | 'approval'
   | 'revocation';
 
 /** What is known of a step. It never holds a code, token, verifier, secret, `state` or a name that was typed. */

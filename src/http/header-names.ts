@@ -115,7 +115,7 @@ export function isTrustedField(name: string): boolean {
 }
 
 /** The form in which field names are compared. */
-function foldedName(name: string): string {
+export function foldedName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
 }
 

@@ -104,6 +104,8 @@ export const areaOf = {
   /** A mutation of the Account API, by the name of its root field. */
   change: (name: string) => `change:${name}`,
   tool: (name: string) => `tool:${name}`,
+  /** What the member decided about single calls, and those that were made after it. */
+  approval: (what: 'given' | 'declined' | 'used') => `approval:${what}`,
 } as const;
 
 /** The route label of requests that match no route pattern. */

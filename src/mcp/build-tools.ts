@@ -64,8 +64,10 @@ export function buildTools(parts: ToolParts): {
     const lacking = [...built.scopes].filter((scope) => !config.scopes.includes(scope));
     if (lacking.length > 0) wrong(['scopes'], `must have ${lacking.join(', ')}, which what it does needs`);
     const { name, paging, role } = config;
+    // A request that its route holds is held as a call of the tool, whose words the member reads.
+    const held = config.approve || built.approve === true;
     // A member without the role is not asked.
-    const act = actionWithRole(role, parts.rolesOf, config.approve ? parts.hold(config, built.act) : built.act);
+    const act = actionWithRole(role, parts.rolesOf, held ? parts.hold(config, built.act) : built.act);
     const call = runner({ ...parts, ...built, act, name, paging, checkInput, checkOutput, mapping });
     // Not for a tool that defines an input of that name itself.
     const takesKey = !built.readOnly && !Object.hasOwn(propertiesOf(config), KEY_ARGUMENT);

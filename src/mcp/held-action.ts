@@ -1,53 +1,41 @@
 import { hash } from 'node:crypto';
+import type { Hold } from '../approvals/hold.ts';
+import { givenOf, LONGEST_SHOWN } from '../approvals/shown-body.ts';
 import type { ToolConfig } from '../config/schema.ts';
 import { valueAt } from '../config/tree.ts';
-import type { Audit } from '../operations/audit.ts';
-import type { Clock, Store } from '../storage/store.ts';
-import { storedApprovals } from './approvals.ts';
-import { canonicalJson } from './once.ts';
+import { canonicalJson } from '../http/canonical-json.ts';
 import { failure, unfit } from './run-tool.ts';
 import { type Action, memberOf, type ToolOutcome } from './tool.ts';
 
-/** Where calls are held, and what their approval is bound to beside the tool's own settings. */
-export interface Holding {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly audit: Audit;
-  /** The address of the page on which the member decides. */
-  readonly pageOf: (id: string) => string;
+/** How calls are held, and what their approval is bound to beside the tool's own settings. */
+interface Holding {
+  readonly hold: Hold;
   /** Everything else that decides what tools do. */
   readonly behind: unknown;
   /** Called with errors that are not shown to clients. */
   readonly onError: (error: unknown) => void;
 }
 
-/** More than a member reads before they approve. In characters of JSON. */
-const LONGEST = 16_000;
-
 /** Holds each call of a tool until its member has approved exactly that call, and then makes it once. */
-export function createHold({ store, clock, audit, pageOf, behind, onError }: Holding) {
-  const approvals = storedApprovals(store, clock);
+export function createHold({ hold, behind, onError }: Holding) {
   return (config: ToolConfig, act: Action): Action => {
-    const { name: tool, title } = config;
+    const { name, title, scopes } = config;
     const version = hash('sha256', canonicalJson([config, behind]), 'base64url');
-    const shown = { title, labels: labelsOf(config) };
+    const labels = labelsOf(config);
     return async (input, context) => {
       const { sub: member, clientId, grantId } = memberOf(context.principal);
-      if (canonicalJson(input).length > LONGEST) return unfit('they are too long for the member to read and approve');
-      const call = { member, clientId, grantId, tool, version, input };
-      const admitted = await approvals.admit(call, shown).catch((thrown: unknown) => failure(thrown, context, onError));
-      if (admitted.kind === 'failed') return { ...admitted, undone: true };
-      const report = (action: 'approval_requested' | 'approval_used') =>
-        audit({ action, member, clientId, grantId, used: { kind: 'tool', name: tool }, approval: admitted.id });
-      if (admitted.kind === 'approved') {
-        report('approval_used');
-        return act(input, context);
-      }
-      const expiresAt = new Date(admitted.expiresAt * 1000).toISOString();
-      if (admitted.kind === 'declined') return notDone(declined(expiresAt));
-      if (admitted.isNew) report('approval_requested');
-      const url = pageOf(admitted.id);
-      return { ...notDone(waiting(url, expiresAt)), approval: { url, expiresAt } };
+      const call = canonicalJson(input);
+      if (call.length > LONGEST_SHOWN) return unfit('they are too long for the member to read and approve');
+      const what = { used: { kind: 'tool', name } } as const;
+      const shown = { title, scopes, given: givenOf(input, labels) };
+      const held = await hold({ member, clientId, grantId, what, version, call }, shown).catch((thrown: unknown) =>
+        failure(thrown, context, onError),
+      );
+      if (held.kind === 'failed') return { ...held, undone: true };
+      if (held.kind === 'approved') return act(input, context);
+      const { expiresAt } = held;
+      if (held.kind === 'declined') return notDone(declined(expiresAt));
+      return { ...notDone(waiting(held.url, expiresAt)), approval: { url: held.url, expiresAt } };
     };
   };
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { canonicalJson } from '../http/canonical-json.ts';
 import type { Counters } from '../storage/counters.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 import type { ToolInput } from './argument-template.ts';
@@ -119,16 +120,4 @@ export function createOnce(
 /** A hash of arguments, independent of the order of names. */
 export function fingerprint(input: ToolInput): string {
   return hash('sha256', canonicalJson(input), 'base64url');
-}
-
-/** JSON with the names of every object sorted, so that two values have the same text only if they are equal. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(sorted(value));
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, inner]) => [name, sorted(inner)] as const);
-  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

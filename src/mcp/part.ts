@@ -1,10 +1,9 @@
 // The MCP endpoints: tools, resources and prompts for AI apps, built from the configuration and served without sessions.
 
-import { ENDPOINTS } from '../authorization-server/endpoints.ts';
+import type { Hold } from '../approvals/hold.ts';
 import { type McpView, mcpPage } from '../authorization-server/pages/machine.ts';
 import type { Pages } from '../authorization-server/pages/pages.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { pagesOrigin } from '../config/pages.ts';
 import type { McpConfig } from '../config/schema.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import type { Handler } from '../http/exchange.ts';
@@ -17,9 +16,8 @@ import { deriveKey } from '../storage/seal.ts';
 import { buildTools, type ToolParts } from './build-tools.ts';
 import { buildCards } from './cards/cards.ts';
 import { createMcpEndpoint } from './endpoint.ts';
-import type { Holding } from './held-action.ts';
 import { createOnce, type OnceParts } from './once.ts';
-import { holdsCalls, MCP_PATHS } from './paths.ts';
+import { MCP_PATHS } from './paths.ts';
 import { hideNames } from './pseudonyms.ts';
 import { buildResources } from './resources.ts';
 import { createServer, type ServerFactory, type ServerOffer } from './server.ts';
@@ -38,6 +36,8 @@ export interface McpPart {
 
 interface McpUses extends Pick<ToolParts, 'call' | 'prepare' | 'rolesOf'> {
   readonly audit: Audit;
+  /** Holds calls for the approval of members; undefined when none is held. */
+  readonly hold?: Hold | undefined;
   /** Replaces the server of the configured tools. */
   readonly serverOf?: ServerFactory | undefined;
 }
@@ -53,12 +53,12 @@ export interface McpFoundation extends OnceParts {
 export async function openMcp(
   { log, secret, ...stored }: McpFoundation,
   loaded: LoadedConfig,
-  { call, prepare, rolesOf, audit, serverOf }: McpUses,
+  { call, prepare, rolesOf, audit, hold: holdCall, serverOf }: McpUses,
 ): Promise<McpPart | undefined> {
   const { mcp, origin, name, routes, anonymous } = loaded.config;
   if (mcp === undefined) return undefined;
   const onError = (err: unknown) => log.error({ err }, 'a tool failed');
-  const hold = await holder(stored, loaded, { audit, onError });
+  const hold = await holder(holdCall, loaded, onError);
   const cards = buildCards(mcp.tools, loaded.cards, loaded.config);
   const hide = hideNames(mcp.pseudonyms, deriveKey(secret, 'mcp-pseudonyms'));
   const uses = { call, prepare, rolesOf, hold, hide, onError };
@@ -104,22 +104,20 @@ export async function openMcp(
   };
 }
 
-/** What holds calls for the approval of members. Its code is loaded if there is a tool that needs it. */
+/** Holds the calls of a tool. Its code is loaded if calls are held at all. */
 async function holder(
-  { store, clock }: OnceParts,
+  hold: Hold | undefined,
   { config, accountFiles }: LoadedConfig,
-  uses: Pick<Holding, 'audit' | 'onError'>,
+  onError: (error: unknown) => void,
 ): Promise<ToolParts['hold']> {
-  if (!holdsCalls(config)) {
+  if (hold === undefined) {
     return () => {
       throw new Error('no tool holds calls');
     };
   }
   const { createHold } = await import('./held-action.ts');
-  const pages = pagesOrigin(config) + ENDPOINTS.approvals;
   // More than one tool needs: after a change of any of it, members are asked again.
-  const behind = [config.routes, config.upstreams, accountFiles];
-  return createHold({ ...uses, store, clock, behind, pageOf: (id) => `${pages}/${id}` });
+  return createHold({ hold, behind: [config.routes, config.upstreams, accountFiles], onError });
 }
 
 function instructionsOf({ signIn }: McpConfig, origin: string, name: string): string {

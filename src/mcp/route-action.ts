@@ -58,6 +58,7 @@ export function routeAction(
     readOnly: method === 'GET',
     scopes,
     role: found.route.value.role,
+    approve: method !== 'GET' && found.route.value.approve,
     async act(input, context) {
       const { principal } = context;
       const path = fillPath(template, input, principal);

@@ -60,6 +60,8 @@ export interface BuiltAction {
   readonly scopes: Iterable<string>;
   /** The role that it needs beside the tool's own, and which it checks itself. */
   readonly role?: RoleRule | undefined;
+  /** Whether its route holds such requests for the approval of the member. */
+  readonly approve?: boolean | undefined;
 }
 
 /** A tool: what clients see of it, which scopes it needs, and what it does. */

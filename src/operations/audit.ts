@@ -138,11 +138,13 @@ const ACTIONS = {
   access_denied: kind('failure', 'api', 'denied'),
   /** An app called a tool, or tried to. Arguments and results are not recorded. */
   tool_called: kind('success', 'api', 'access'),
-  /** An app called a tool whose calls their member approves one by one: the call waits. */
+  /** An app sent a call that its member approves first: it waits. */
   approval_requested: kind('success', 'api', 'info'),
   /** The member approved or declined that call. */
   approval_given: kind('success', 'api', 'allowed', 'subject'),
   approval_declined: kind('success', 'api', 'denied', 'subject'),
+  /** Nobody decided in time (`undecided`), or the app did not make the approved call in time (`unused`). */
+  approval_expired: kind('failure', 'api', 'info', 'subject'),
   /** The app made the call, which used the approval up. */
   approval_used: kind('success', 'api', 'access', 'subject'),
   /** An app changed something through the Account API, or tried to. */

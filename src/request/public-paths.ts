@@ -1,6 +1,7 @@
+import { holdsCalls } from '../approvals/kind.ts';
 import type { Config } from '../config/schema.ts';
 import { loginCookies } from '../login/kinds.ts';
-import { holdsCalls, MCP_PATHS } from '../mcp/paths.ts';
+import { MCP_PATHS } from '../mcp/paths.ts';
 import { protectedResource } from '../oauth/protected-resource.ts';
 import { routeRows } from './routes.ts';
 

@@ -206,6 +206,7 @@ const ELSEWHERE: readonly string[] = [
   'approval_given',
   'approval_declined',
   'approval_used',
+  'approval_expired',
   'session_ended',
   'config_reloaded',
   'operator_signed_in',

@@ -5,7 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { storedApprovals } from '../../src/mcp/approvals.ts';
+import { storedApprovals } from '../../src/approvals/approvals.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { type App, registerApp } from '../support/app.ts';
@@ -62,10 +62,10 @@ const STORES = [
 
 describe('an approval in the store', () => {
   const call = {
-    ...{ member: 'm-1', clientId: 'c-1', grantId: 'g-1', tool: 'enrol', version: 'v-1' },
-    input: { course: 'a', note: 'b' },
-  };
-  const shown = { title: 'Enrol', labels: {} };
+    ...{ member: 'm-1', clientId: 'c-1', grantId: 'g-1', version: 'v-1', call: 'a' },
+    what: { used: { kind: 'tool', name: 'enrol' } },
+  } as const;
+  const shown = { title: 'Enrol', scopes: [], given: [] };
   const approvedOne = async () => {
     const approvals = storedApprovals(memoryStore(Date.now), Date.now);
     const { id } = await approvals.admit(call, shown);
@@ -78,16 +78,15 @@ describe('an approval in the store', () => {
     { member: 'm-2' },
     { clientId: 'c-2' },
     { grantId: 'g-2' },
-    { tool: 'leave' },
+    { what: { used: { kind: 'tool', name: 'leave' } } } as const,
+    { what: { route: 'enrol' } },
     { version: 'v-2' },
-    { input: { course: 'a', note: 'c' } },
+    { call: 'b' },
     { member: 'm-1","c-1', clientId: '' },
   ])('is not for a call with another %o', async (changed) => {
     const approvals = await approvedOne();
     expect(await approvals.admit({ ...call, ...changed }, shown)).toMatchObject({ kind: 'waiting', isNew: true });
-    expect(await approvals.admit({ ...call, input: { note: 'b', course: 'a' } }, shown)).toMatchObject({
-      kind: 'approved',
-    });
+    expect(await approvals.admit(call, shown)).toMatchObject({ kind: 'approved' });
     expect(await approvals.admit(call, shown)).toMatchObject({ kind: 'waiting', isNew: true });
   });
 

@@ -1,6 +1,6 @@
+import { type Approval, type Approvals, storedApprovals } from '../../approvals/approvals.ts';
 import { readBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { type Approval, type Approvals, storedApprovals } from '../../mcp/approvals.ts';
 import { unixSeconds } from '../../storage/store.ts';
 import { knownApp } from '../connected-apps/known-app.ts';
 import { backFromSignIn, forSignedIn, type MemberRequest } from '../connected-apps/member-request.ts';
@@ -48,18 +48,16 @@ async function show(parts: ApprovalPagesParts, request: MemberRequest): Promise<
     const view = { account: accountOf(member), signOut: signOutFormOf(parts, member, carried) };
     return pages.send(exchange.response, 404, (words) => noApprovalPage(words, view));
   }
-  const { state, clientId, title, labels, input, expiresAt } = approval;
+  const { state, clientId, title, scopes, request: line, given, content, expiresAt } = approval;
   const left = expiresAt - unixSeconds(clock);
   if (state !== 'waiting') return pages.send(exchange.response, 200, (words) => decidedPage(words, state, left));
   const view = {
     app: await knownApp(parts, clientId),
     account: accountOf(member),
-    title,
-    given: Object.entries(input).map(([name, value]) => ({
-      name,
-      label: Object.hasOwn(labels, name) ? labels[name] : undefined,
-      value,
-    })),
+    titles: title === undefined ? scopes.map((token) => parts.scopes[token]?.title ?? token) : [title],
+    request: line,
+    given,
+    content,
     left,
     action: pathOf(exchange),
     csrf: csrfToken(csrfKeys, actOf(approval), member.sub),
@@ -78,10 +76,10 @@ async function decide(parts: ApprovalPagesParts, request: MemberRequest): Promis
   const expiresAt = await parts.approvals.decide(approval, decision.state);
   // A double click: the first has decided.
   if (expiresAt === undefined) return show(parts, request);
-  const { id, clientId, grantId, tool } = approval;
+  const { id, clientId, grantId, what } = approval;
   const clientName = (await knownApp(parts, clientId))?.name;
   const decided = { action: decision.action, by: 'member', member: member.sub, clientId, clientName, grantId } as const;
-  parts.audit({ ...decided, used: { kind: 'tool', name: tool }, approval: id });
+  parts.audit({ ...decided, ...what, approval: id });
   const left = expiresAt - unixSeconds(parts.clock);
   parts.pages.send(exchange.response, 200, (words) => decidedPage(words, decision.state, left));
 }

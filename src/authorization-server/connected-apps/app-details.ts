@@ -2,7 +2,7 @@ import type { Label } from '../pages/app-row.ts';
 import type { AreaLine, ConnectedApp } from '../pages/connected-app.ts';
 import type { DayUse } from '../pages/usage-chart.ts';
 import { type AppGrants, rowOf, scopesOf } from './app-list.ts';
-import { type AreaNames, areaLabel, isChange } from './areas.ts';
+import { type AreaNames, areaLabel, isApproval, isChange } from './areas.ts';
 import { appsPath, type CarriedParameters, disconnectPath } from './target.ts';
 import type { GrantUse } from './usage.ts';
 import { TOLD_DAYS } from './use-entry.ts';
@@ -26,7 +26,8 @@ export function detailsOf(
   { unredeemed, names, carried, today }: DetailsParts,
 ): Omit<ConnectedApp, 'app' | 'ownSession'> {
   const { grants, areas } = app;
-  const [changes, reads] = apart([...areas], ([area]) => isChange(area, names));
+  const [approvals, others] = apart([...areas], ([area]) => isApproval(area));
+  const [changes, reads] = apart(others, ([area]) => isChange(area, names));
   const titles = (of: 'read' | 'write') =>
     scopesOf(grants, names, of).map(
       (token): Label =>
@@ -49,7 +50,7 @@ export function detailsOf(
     sees: titles('read'),
     changes: titles('write'),
     connectedAt: grants[0]?.grantedAt ?? 0,
-    did: { changes: lines(changes), reads: lines(reads) },
+    did: { approvals: lines(approvals), changes: lines(changes), reads: lines(reads) },
     days: daysOf(app, uses, names, today),
   };
 }
@@ -58,7 +59,8 @@ export function detailsOf(
 function daysOf({ grants }: AppGrants, uses: ReadonlyMap<string, GrantUse>, names: AreaNames, today: number) {
   return Array.from({ length: TOLD_DAYS }, (_, at): DayUse => {
     const day = today - TOLD_DAYS + 1 + at;
-    const used = grants.flatMap(({ id }) => [...(uses.get(id)?.days.get(day) ?? [])]);
+    const all = grants.flatMap(({ id }) => [...(uses.get(id)?.days.get(day) ?? [])]);
+    const used = all.filter(([area]) => !isApproval(area));
     const [changes, reads] = apart(used, ([area]) => isChange(area, names));
     const sum = (some: typeof used) => some.reduce((total, [, { count }]) => total + count, 0);
     return { day, reads: sum(reads), changes: sum(changes) };

@@ -21,6 +21,9 @@ const FIELDS: Readonly<Record<string, Phrase>> = {
   'change:savePlaybackPosition': 'apps.did.position',
   'change:cancelEventRegistration': 'apps.did.cancel_event',
   'scope:openid': 'apps.did.identity',
+  'approval:given': 'apps.did.approval.given',
+  'approval:declined': 'apps.did.approval.declined',
+  'approval:used': 'apps.did.approval.used',
 };
 
 /** The label of an area (see `areaOf`), which may have been counted under an earlier configuration. */
@@ -59,6 +62,11 @@ export function isChange(area: string, { scopes, tools }: AreaNames): boolean {
   const [kind, name] = partsOf(area);
   const needed = kind === 'scope' ? name.split(' ') : kind === 'tool' ? (tools.get(name)?.scopes ?? []) : [];
   return kind === 'change' || needed.some((token) => scopes[token]?.kind === 'write');
+}
+
+/** Whether an area is about single calls that the member decided about. */
+export function isApproval(area: string): boolean {
+  return partsOf(area)[0] === 'approval';
 }
 
 /** The kind and the name of an area, as `areaOf` has joined them. */

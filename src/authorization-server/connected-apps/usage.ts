@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
+import { areaOf } from '../../http/request-record.ts';
+import type { AuditEvent } from '../../operations/audit.ts';
 import { type Clock, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
 import {
   type AreaUse,
@@ -39,6 +41,11 @@ const BOUNDS = {
   grants: 10_000,
   /** The most areas of one grant and day. Further areas are counted together. */
   areas: 64,
+};
+const APPROVALS: Readonly<Partial<Record<AuditEvent['action'], string>>> = {
+  approval_given: areaOf.approval('given'),
+  approval_declined: areaOf.approval('declined'),
+  approval_used: areaOf.approval('used'),
 };
 const BATCH = 50;
 /** The most entries read for one member, which takes some milliseconds. Real members have far fewer. */
@@ -113,17 +120,26 @@ export function createUsage(store: Store, clock: Clock, bounds = BOUNDS) {
     });
   };
 
+  /** Counts in memory. Never waits or fails. */
+  const count = (user: User, areas: readonly string[]): void => {
+    const now = unixSeconds(clock);
+    const segment = segmentOf(user, dayOf(now));
+    if (segment === undefined) return;
+    segment.changes += 1;
+    for (const requested of areas) {
+      const area = segment.areas.has(requested) || segment.areas.size < bounds.areas - 1 ? requested : OTHER;
+      segment.areas.set(area, { count: (segment.areas.get(area)?.count ?? 0) + 1, last: now });
+    }
+  };
+
   return {
-    /** Counts one request in memory. Never waits or fails. */
-    count(user: User, areas: readonly string[]): void {
-      const now = unixSeconds(clock);
-      const segment = segmentOf(user, dayOf(now));
-      if (segment === undefined) return;
-      segment.changes += 1;
-      for (const requested of areas) {
-        const area = segment.areas.has(requested) || segment.areas.size < bounds.areas - 1 ? requested : OTHER;
-        segment.areas.set(area, { count: (segment.areas.get(area)?.count ?? 0) + 1, last: now });
-      }
+    /** Counts one request. */
+    count,
+
+    /** Counts what became of a call that its member was asked about. */
+    audited({ action, member: sub, grantId }: AuditEvent): void {
+      const area = APPROVALS[action];
+      if (area !== undefined && sub !== undefined && grantId !== undefined) count({ sub, grantId }, [area]);
     },
 
     /**

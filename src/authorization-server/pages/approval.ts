@@ -1,3 +1,5 @@
+import type { Shown } from '../../approvals/approvals.ts';
+import type { Translatable } from '../../config/pages.ts';
 import { type Html, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
 import { type KnownApp, plainNameOf } from './app-row.ts';
@@ -13,20 +15,15 @@ export interface ApprovalView {
   readonly app: KnownApp | undefined;
   readonly account: string;
   /** What the call does, in the operator's words. */
-  readonly title: string;
-  readonly given: readonly Argument[];
+  readonly titles: readonly Translatable[];
+  /** Method and target of a request. */
+  readonly request: string | undefined;
+  readonly given: Shown['given'];
+  readonly content: Shown['content'];
   /** Seconds until it expires. */
   readonly left: number;
   readonly action: string;
   readonly csrf: string;
-}
-
-interface Argument {
-  readonly name: string;
-  /** The operator's name for it. */
-  readonly label: string | undefined;
-  /** As it is sent. */
-  readonly value: unknown;
 }
 
 /** Asks the member about one call of an app. All of the call is shown: nobody approves what they could not read. */
@@ -36,6 +33,7 @@ export function approvalPage(words: Words, view: ApprovalView): MemberPage {
   const primary = view.app === undefined || isSuspicious(view.app) ? 'deny' : 'approve';
   const button = (decision: 'deny' | 'approve') =>
     html`<button type="submit" name="decision" value="${decision}"${decision === primary && html` class="go"`}>${words.html(`approval.${decision}`)}</button>`;
+  const rows = [...requestOf(words, view), ...view.given.map(argument)];
   return {
     id: 'approval',
     title: words.text(title, { app }),
@@ -45,8 +43,8 @@ export function approvalPage(words: Words, view: ApprovalView): MemberPage {
 <div class="asking">${appMark(view.app?.name)}<h1>${words.html(title, { app })}</h1></div>
 ${accountLine(words, view.account, undefined)}
 ${view.app && appNotices(words, view.app)}
-<h2><bdi>${view.title}</bdi></h2>
-${view.given.length > 0 ? html`<dl>${view.given.map((one) => argument(one))}</dl>` : html`<p>${words.html('approval.nothing')}</p>`}
+${view.titles.map((title) => html`<h2>${words.own(title)}</h2>`)}
+${rows.length > 0 ? html`<dl>${rows}</dl>` : html`<p>${words.html('approval.nothing')}</p>`}
 <div class="actions">
 <p>${words.html('approval.once', { time: waitIn(words.locales, view.left) })}</p>
 ${button('deny')}
@@ -56,8 +54,22 @@ ${button('approve')}
   };
 }
 
-function argument({ name, label, value }: Argument): Html {
-  const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
+/** What identifies a request of an app: its line, and a body that has no words. */
+function requestOf(words: Words, { request, content }: ApprovalView): readonly Html[] {
+  const row = (phrase: 'approval.request' | 'approval.content', value: Html) =>
+    html`<dt>${words.html(phrase)}</dt>\n<dd>${value}</dd>\n`;
+  return [
+    ...(request === undefined ? [] : [row('approval.request', html`<code dir="ltr">${readable(request)}</code>`)]),
+    ...(content === undefined ? [] : [row('approval.content', contentOf(words, content))]),
+  ];
+}
+
+function contentOf(words: Words, { type, bytes, sha256 }: NonNullable<Shown['content']>): Html {
+  const size = new Intl.NumberFormat(words.locales, { style: 'unit', unit: 'byte', unitDisplay: 'long' }).format(bytes);
+  return html`${words.html('approval.content.text')}\n${size} <code dir="ltr">${readable(type)} SHA-256 ${sha256}</code>`;
+}
+
+function argument({ name, label, text }: Shown['given'][number]): Html {
   return html`<dt>${label === undefined ? html`<bdi>${readable(name)}</bdi>` : html`<bdi>${label}</bdi> <code>${readable(name)}</code>`}</dt>
 <dd dir="auto">${readable(text)}</dd>
 `;

@@ -20,7 +20,7 @@ export interface ConnectedApp extends Omit<ConnectedAppRow, 'details'> {
   /** Whether it acts with the member's own session at the course site. */
   readonly ownSession: boolean;
   /** What it did in the last 30 days, most frequent first. */
-  readonly did: { readonly changes: readonly AreaLine[]; readonly reads: readonly AreaLine[] };
+  readonly did: Readonly<Record<'approvals' | 'changes' | 'reads', readonly AreaLine[]>>;
   /** The same by day, the oldest first. */
   readonly days: readonly DayUse[];
 }
@@ -44,7 +44,8 @@ const SHOWN = 8;
 /** What one app can do and has done, and the links to disconnect it. */
 export function connectedAppPage(words: Words, dates: Dates, shown: ConnectedApp): MemberPage {
   const { app } = shown;
-  const used = shown.did.changes.length + shown.did.reads.length > 0;
+  const { approvals, changes, reads } = shown.did;
+  const used = approvals.length + changes.length + reads.length > 0;
   return {
     id: 'app',
     title: plainNameOf(words, app),
@@ -111,7 +112,8 @@ function used(words: Words, dates: Dates, at: number | undefined): Html {
 
 /** Changes come first, and apart from the rest. */
 function activity(words: Words, dates: Dates, { did, days }: ConnectedApp): Html {
-  return html`${usageChart(words, dates, days)}
+  return html`${did.changes.length + did.reads.length > 0 && usageChart(words, dates, days)}
+${did.approvals.length > 0 && html`<h3>${words.html('apps.did.approvals')}</h3>${lines(words, dates, did.approvals)}`}
 ${did.changes.length > 0 && html`<div class="changes"><h3>${words.html('apps.did.changes')}</h3>${lines(words, dates, did.changes)}</div>`}
 ${did.reads.length > 0 && html`<h3>${words.html('apps.did.reads')}</h3>${lines(words, dates, did.reads)}`}`;
 }

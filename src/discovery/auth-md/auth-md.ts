@@ -38,6 +38,7 @@ function viewOf({ config, endpoints, mcp }: DescribedService) {
     resourceRequired: config.resourceIndicator === 'required',
     servesAnonymous: config.anonymous === 'serve',
     hasOpenRoutes: config.routes.some((route) => (route.anonymous ?? config.anonymous) === 'serve'),
+    holdsRequests: config.routes.some(({ approve }) => approve),
     hasPublicTools,
     hasMethods: hasPublicTools || documents.enabled || registration.enabled,
     documents: documents.enabled,

@@ -1,3 +1,4 @@
+import { SAFE } from '../../approvals/settings-checks.ts';
 import type { Config, RouteConfig } from '../../config/schema.ts';
 import { sizeText } from '../../http/amounts.ts';
 import type { JsonObject } from '../../http/json-object.ts';
@@ -6,6 +7,9 @@ import { ANY_RESPONSE, ANY_SUCCESS, failures, responseRef, UNREAD_RESPONSES } fr
 import { scopeTitles, securityOf, securityText } from './security.ts';
 
 const BODY_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
+
+const HELD =
+  'The member approves each request: the first one is answered with 403 and the address of the page for them, and the same request is sent again after that.';
 
 /** Summaries for routes that need no scope. */
 const OPEN_TO_MEMBERS: Readonly<Record<string, string>> = {
@@ -28,17 +32,19 @@ export function routeFacts(config: Config, entry: RouteConfig, protection: Route
       ? []
       : [`${own.map((name) => `\`${name}\``).join(', ')} is always set to the ID of the requesting member.`];
   const size = takesBody && Number.isFinite(limit) ? [`The body is limited to ${sizeText(limit)}.`] : [];
+  const isHeld = entry.approve === true && !SAFE.includes(method);
+  const held = isHeld ? [HELD] : [];
   const titles = scopeTitles(config);
   const named = [...protection.scopes].map((scope) => titles[scope] ?? scope).join('; ');
   return {
     /** Used if the upstream's document has no summary. */
     summary: named === '' ? (OPEN_TO_MEMBERS[method] ?? 'Request from the course site') : named,
-    description: [securityText(protection), ...filled, ...size].join(' '),
+    description: [securityText(protection), ...filled, ...size, ...held].join(' '),
     security: securityOf(protection),
     /** Responses of the gate itself. */
     responses: {
       401: responseRef('Unauthorized'),
-      403: responseRef('RouteForbidden'),
+      403: responseRef(isHeld ? 'RouteHeld' : 'RouteForbidden'),
       ...failures('problem', ...(takesBody ? [413] : []), 429, 502, 503, 504),
       ...UNREAD_RESPONSES,
     } as JsonObject,

@@ -31,11 +31,18 @@ const MOST_STEPS = 40;
 /** Of the steps as JSON, in characters. */
 const MOST_TEXT = 12_000;
 
-/** The steps that the member's browser makes. All others are the app's own requests. */
-const IN_BROWSER: ReadonlySet<StepKind> = new Set(['authorization', 'sign-in', 'consent', 'code', 'client-document']);
+/** The steps that are no request of the app. All others are the app's own requests. */
+const OF_OTHERS: ReadonlySet<StepKind> = new Set([
+  'authorization',
+  'sign-in',
+  'consent',
+  'code',
+  'client-document',
+  'approval',
+]);
 const DISCOVERY: ReadonlySet<StepKind> = new Set(['challenge', 'resource-metadata', 'server-metadata', 'guess']);
 
-export const isOfApp = ({ kind }: AttemptStep): boolean => !IN_BROWSER.has(kind);
+export const isOfApp = ({ kind }: AttemptStep): boolean => !OF_OTHERS.has(kind);
 export const isDiscovery = ({ kind }: AttemptStep): boolean => DISCOVERY.has(kind);
 
 /** Whether a step was refused or failed. */

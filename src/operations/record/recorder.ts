@@ -22,8 +22,16 @@ const MOST_READ = 5000;
 const LONGEST_USER_AGENT = 160;
 const LONGEST_FACT = 300;
 
-/** Audit actions that end a connection and are no request of its app. */
-const ENDINGS: ReadonlySet<AuditEvent['action']> = new Set(['app_disconnected', 'grant_ended']);
+/** Audit actions that are steps of a connection and are told by no request of its app, with what came of the step. */
+const AUDITED: Readonly<Partial<Record<AuditEvent['action'], Pick<StepNote, 'kind' | 'outcome'>>>> = {
+  app_disconnected: { kind: 'revocation' },
+  grant_ended: { kind: 'revocation' },
+  approval_requested: { kind: 'approval', outcome: 'requested' },
+  approval_given: { kind: 'approval', outcome: 'approved' },
+  approval_declined: { kind: 'approval', outcome: 'declined' },
+  approval_used: { kind: 'approval', outcome: 'used' },
+  approval_expired: { kind: 'approval', outcome: 'expired' },
+};
 
 /** Records how apps try to connect, step by step, for the console. */
 export type Recorder = ReturnType<typeof createRecorder>;
@@ -54,12 +62,14 @@ export function createRecorder(store: Store, clock: Clock) {
       }
     },
 
-    /** Adds the end of a connection by the member or by a command. */
-    audited({ action, grantId, by }: AuditEvent): void {
-      if (!recording || grantId === undefined || !ENDINGS.has(action)) return;
+    /** Adds the end of a connection by the member or by a command, and what became of a call that waits for its member. */
+    audited({ action, grantId, by, used, route }: AuditEvent): void {
+      const audited = AUDITED[action];
+      if (!recording || grantId === undefined || audited === undefined) return;
       const now = clock();
-      const step = { kind: 'revocation', grantId, outcome: by ?? 'member', at: now, since: now } as const;
-      attempts.add({ ...step, times: 1, took: 0, endpoint: '', status: 0, userAgent: '', network: '' });
+      const step = { outcome: by ?? 'member', ...audited, grantId, at: now, since: now };
+      const endpoint = shown(used?.name ?? route ?? '');
+      attempts.add({ ...step, times: 1, took: 0, endpoint, status: 0, userAgent: '', network: '' });
     },
 
     /** Writes what has changed. Throws GatewayError `store_unavailable`, and what is unwritten is kept for the next time. */

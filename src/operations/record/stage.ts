@@ -21,5 +21,5 @@ export function stageOf(attempt: ConnectionAttempt): AttemptStage {
 }
 
 function goesOn({ kind }: AttemptStep): boolean {
-  return kind === 'use' || kind === 'refresh' || kind === 'revocation';
+  return kind === 'use' || kind === 'refresh' || kind === 'approval' || kind === 'revocation';
 }

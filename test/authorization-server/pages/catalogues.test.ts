@@ -169,6 +169,7 @@ describe('the texts of the pages', () => {
     lastUsedAt: 0,
     endsAt: 0,
     did: {
+      approvals: did('approval:given', 'approval:declined', 'approval:used'),
       changes: did('change:savePlaybackPosition', 'change:cancelEventRegistration', 'change:0'),
       reads: [
         { label: areaLabel('scope:0 0', names), count: 1, last: 0 },
@@ -206,15 +207,16 @@ describe('the texts of the pages', () => {
     app: { name: undefined, posing: undefined, destinations: [], proof },
     lastUsedAt: undefined,
     endsAt: undefined,
-    did: { changes: [], reads: [] },
+    did: { approvals: [], changes: [], reads: [] },
   });
   const question = { name: '0', all: undefined, action: '0', fields: { all: '0' }, cancel: '0' };
   const call = {
-    ...{ app: connected.app, account: '0', title: '0', left: 0, action: '0', csrf: '0' },
+    ...{ app: connected.app, account: '0', titles: ['0'], request: '0', left: 0, action: '0', csrf: '0' },
     given: [
-      { name: '0', label: '0', value: '0' },
-      { name: '0', label: undefined, value: [0] },
+      { name: '0', label: '0', text: '0' },
+      { name: '0', label: undefined, text: '0' },
     ],
+    content: { type: '0', bytes: 0, sha256: '0' },
   };
   const cancel = { action: '0', csrf: '0' };
   const posing = { name: '0', posing: 'school' } as const;
@@ -316,7 +318,8 @@ describe('the texts of the pages', () => {
         all: { count: 11, apps: [...Array.from({ length: 9 }, () => ({ name: '0', host: '0' })), {}] },
       }),
     'approval of a call': (words) => approvalPage(words, call),
-    'approval of a call without arguments': (words) => approvalPage(words, { ...call, app: undefined, given: [] }),
+    'approval of a call without arguments': (words) =>
+      approvalPage(words, { ...call, app: undefined, request: undefined, given: [], content: undefined }),
     'an approved call': (words) => decidedPage(words, 'approved', 0),
     'a declined call': (words) => decidedPage(words, 'declined', 0),
     'no call to approve': (words) => noApprovalPage(words, { account: '0', signOut: undefined }),
@@ -349,7 +352,8 @@ describe('the texts of the pages', () => {
     const said = body
       .replace(/⟦[^⟧]*⟧/g, '')
       // As Intl has it in the language of the page.
-      .replaceAll('0 seconds', '')
+      .replace(/0 (seconds|bytes)/g, '')
+      .replaceAll('SHA-256', '')
       .replace(/<code lang="en" dir="ltr">.*?<\/code>/s, '')
       .replace(/<[^>]*>/g, ' ');
     expect(said).not.toMatch(/\p{L}/u);

@@ -3,7 +3,7 @@ import { type App, authorizationRequest, bearer, introspect, refresh, registerAp
 import { createBrowser } from '../../support/browser.ts';
 import { command } from '../../support/commands.ts';
 import { type Approved, approved, connect, refreshForm, token } from '../../support/connection.ts';
-import { approve, OLU, reachConsent, SAM } from '../../support/member.ts';
+import { approve, OLU, reachConsent, SAM, signIn } from '../../support/member.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { openConsole, startConsoleWorld } from './support/console.ts';
 
@@ -347,6 +347,36 @@ describe('what a stranger sends', () => {
     expect(page).toContain('id\uFFFD\uFFFD[2J');
     expect(page).toContain('https://a.example/\uFFFDbc');
     expect(page.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+});
+
+describe('a connection whose member approves single calls', () => {
+  let world: World;
+  afterEach(() => world.close());
+
+  it('has what became of each call as a step, and stays connected', async () => {
+    const held = { match: 'POST /held', upstream: 'school', scopes: ['account:read'], approve: true };
+    world = await startConsoleWorld({ profile: 'A', overrides: { listen, admin, routes: [held] } });
+    const { access_token: token } = await connect(await registerApp(world.origin));
+    expect(await use(world, token)).toBe(200);
+    const sam = createBrowser();
+    await signIn(sam, world.origin, SAM);
+    const send = async (note: string) => {
+      const headers = { ...bearer(token), 'content-type': 'text/plain' };
+      return fetch(`${world.origin}/held`, { method: 'POST', headers, body: note });
+    };
+    for (const [note, decision] of [
+      ['one', 'approve'],
+      ['two', 'deny'],
+    ] as const) {
+      const { approval } = (await (await send(note)).json()) as { approval: { url: string } };
+      await sam.submit(await sam.open(approval.url), { decision });
+      await send(note);
+    }
+    const page = plain(await newest(world));
+    for (const outcome of ['the member is asked', 'approved', 'call made', 'declined by the member'])
+      expect(page).toContain(`Approval of a call ${outcome}`);
+    expect((await rows(world))[0]).toContain(' connected ');
   });
 });
 

@@ -23,7 +23,7 @@ it('every cause has texts, and every text a cause', () => {
 const KINDS: Readonly<Record<StepKind, true>> = {
   ...{ challenge: true, 'resource-metadata': true, 'server-metadata': true, guess: true, registration: true },
   ...{ 'client-document': true, 'pushed-request': true, authorization: true, 'sign-in': true, consent: true },
-  ...{ code: true, token: true, use: true, refresh: true, revocation: true },
+  ...{ code: true, token: true, use: true, refresh: true, approval: true, revocation: true },
 };
 
 it('every kind of step has words, and all words a kind', () => {

@@ -76,6 +76,8 @@ function areaText({ scopes, tools }: Sources<'scopes' | 'tools'>, area: string):
       return `Account API: ${name}`;
     case 'tool':
       return `Tool: ${tools.get(name)?.title ?? name}`;
+    case 'approval':
+      return `Approval ${name}`;
     case 'route':
       return name;
     default:

@@ -34,7 +34,7 @@ const isQuiet = ({ kind, at }: AttemptStep, now: number) => now - at >= (PATIENC
 
 /** Where an attempt is. `used` tells whether its token was used later than the steps say, from the counts of usage. */
 export function standstillOf({ steps }: ConnectionAttempt, now: number, used = false): Standstill {
-  const progress = steps.filter((step) => !isDiscovery(step));
+  const progress = steps.filter((step) => !isDiscovery(step) && step.kind !== 'approval');
   const at = deciding(progress);
   if (at === undefined) return stoppedInDiscovery(steps, now);
   if (progress.some(endsConnection) && !progress.slice(progress.findLastIndex(endsConnection)).some(begins))
