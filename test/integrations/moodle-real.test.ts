@@ -94,6 +94,14 @@ describe.skipIf(!realMoodlePresent())('a real Moodle behind the gate', () => {
         store: { kind: 'memory' },
         upstreams: { moodle: { url: moodle.url } },
         login: { recheck: { interval: '0s' } },
+        roles: { interval: '0s' },
+        routes: [
+          { match: 'GET /local/coursegate/me.php/site', role: 'coursecreator' },
+          { match: 'GET /local/coursegate/me.php/{courseId}', role: '[instructor, manager]' },
+        ].map(({ match, role }) => ({
+          ...{ match, upstream: 'moodle', scopes: ['account:read'], anonymous: 'refuse' },
+          role: role.startsWith('[') ? ['instructor of {path.courseId}', 'manager of {path.courseId}'] : role,
+        })),
       },
     });
     gate = await startGateway({ loaded, log: createLog('silent', 2), clock: Date.now });
@@ -265,6 +273,69 @@ describe.skipIf(!realMoodlePresent())('a real Moodle behind the gate', () => {
     },
     180_000,
   );
+
+  it('gives each role where it is held: at the site, in a course with an active enrolment, and below a category', async () => {
+    const name = `teacher-${RUN}`;
+    const { id, open, shut, hidden, far } = JSON.parse(
+      await run(`\\core\\session\\manager::set_user(get_admin()); $make = new testing_data_generator();
+        $above = $make->create_category(); $below = $make->create_category(['parent' => $above->id]);
+        $course = fn ($in, $visible = 1) => $make->create_course(['category' => $in, 'visible' => $visible, 'shortname' => uniqid('C-')])->id;
+        $user = $make->create_user(['username' => '${name}', 'email' => '${name}@example.com', 'password' => '${PASSWORD}', 'policyagreed' => 1]);
+        echo json_encode(['id' => $user->id, 'above' => $above->id, 'open' => $course($below->id), 'shut' => $course($above->id),
+          'hidden' => $course($below->id, 0), 'far' => $course(1)]);`),
+    ) as Record<string, number>;
+    const teacher = { username: name, email: `${name}@example.com`, name };
+    let { access_token } = await connect(teacher);
+    const where = async () => {
+      const found: string[] = [];
+      for (const [course, at] of Object.entries({ open, shut, hidden, far, site: 'site' })) {
+        const answer = await fetch(`${origin}/local/coursegate/me.php/${at}`, {
+          headers: { authorization: `Bearer ${access_token}` },
+        });
+        expect([200, 403]).toContain(answer.status);
+        if (answer.status === 200) found.push(course);
+      }
+      return found;
+    };
+    const roleAt = (role: string, context: string, call = 'role_assign') =>
+      run(`\\core\\session\\manager::set_user(get_admin());
+        ${call}($DB->get_field('role', 'id', ['shortname' => '${role}']), ${id}, ${context}->id);`);
+    const above = `context_coursecat::instance($DB->get_field('course_categories', 'parent', ['id' => get_course(${open})->category]))`;
+    const enrolled = (course: number | undefined, php: string) =>
+      run(`\\core\\session\\manager::set_user(get_admin()); $manual = enrol_get_plugin('manual');
+        $one = $DB->get_record('enrol', ['courseid' => ${course}, 'enrol' => 'manual']); ${php}`);
+    const enrol = (course: number | undefined, role: string) =>
+      enrolled(course, `(new testing_data_generator())->enrol_user(${id}, ${course}, '${role}');`);
+
+    expect(await where()).toEqual([]);
+    await enrol(far, 'editingteacher');
+    await enrol(open, 'student');
+    expect(await where()).toEqual(['far']);
+    // The enrolment is suspended, is over, and is taken away.
+    await enrolled(far, `$manual->update_user_enrol($one, ${id}, ENROL_USER_SUSPENDED);`);
+    expect(await where()).toEqual([]);
+    await enrolled(far, `$manual->update_user_enrol($one, ${id}, ENROL_USER_ACTIVE, 0, 0);`);
+    expect(await where()).toEqual(['far']);
+    // Moodle compares with the time rounded to 100 seconds.
+    await enrolled(far, `$manual->update_user_enrol($one, ${id}, ENROL_USER_ACTIVE, 0, time() - 200);`);
+    expect(await where()).toEqual([]);
+    await enrolled(far, `$manual->unenrol_user($one, ${id});`);
+    expect(await where()).toEqual([]);
+    // In a category: a teacher only where the member is enrolled, a manager everywhere below.
+    await roleAt('editingteacher', above);
+    expect(await where()).toEqual(['open']);
+    await enrolled(open, `$manual->unenrol_user($one, ${id});`);
+    expect(await where()).toEqual([]);
+    await roleAt('manager', above);
+    expect(await where()).toEqual(['open', 'shut', 'hidden']);
+    await roleAt('manager', above, 'role_unassign');
+    expect(await where()).toEqual([]);
+    // A role at the site ends the connections, and the next one has it.
+    await roleAt('coursecreator', 'context_system::instance()');
+    expect((await ask(access_token)).status).toBe(401);
+    ({ access_token } = await connect(teacher));
+    expect(await where()).toEqual(['site']);
+  }, 180_000);
 
   it('asks before it signs a member out, and takes an account that is chosen instead', async () => {
     const browser = createBrowser();

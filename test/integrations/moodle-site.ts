@@ -29,7 +29,9 @@ interface State {
   /** The course modules, by id. */
   readonly modules?: Readonly<Record<string, { name: string; visible: boolean }>>;
   /** Rows of the role assignments, by member. */
-  readonly assigned?: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>;
+  readonly assigned?: Readonly<Record<string, readonly Readonly<Record<string, string | null>>[]>>;
+  /** The capabilities of member 4, by course. */
+  readonly capabilities?: Readonly<Record<string, readonly string[]>>;
   /** Rows of the log of member 4, the latest first; null without a log store in the database. */
   readonly viewed?: readonly { id: number; course: number }[] | null;
 }

@@ -373,29 +373,35 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
       expect((await json(await ask('id[]=4'))).body).toEqual({ active: false });
     });
 
-    it('says what a member is, at the site and where they are actively enrolled, if it is asked', async () => {
-      const role = (shortname: string, contextlevel: string, instanceid: string) => ({
-        shortname,
-        contextlevel,
-        instanceid,
+    it('says what a member is, at the site, where they are actively enrolled, and below a category, if it is asked', async () => {
+      const role = (shortname: string, contextlevel: string, course: string | null, visible = '1') => ({
+        ...{ shortname, contextlevel, course, visible },
       });
       site.change({
         ...start(),
         assigned: {
           4: [
-            role('coursecreator', '10', '0'),
+            role('coursecreator', '10', null),
             role('editingteacher', '50', '7'),
             role('student', '50', '8'),
             role('ta', '50', '8'),
             role('editingteacher', '50', '9'),
+            // A category above 8, 9, 10 and 11. The last is hidden.
+            ...['8', '9', '10', '11'].map((course) => role('ta', '40', course, course === '11' ? '0' : '1')),
+            ...['8', '9', '10', '11'].map((course) => role('manager', '40', course, course === '11' ? '0' : '1')),
           ],
         },
+        capabilities: { '10': ['moodle/course:view'], '11': ['moodle/course:view'] },
       });
       expect((await json(await ask('id=4&roles=1'))).body).toEqual({
         active: true,
         version: expect.any(String),
         roles: ['coursecreator'],
-        courses: { '7': ['editingteacher'], '8': ['student', 'ta'] },
+        courses: { '7': ['editingteacher'], '8': ['student', 'ta', 'manager'], '10': ['ta', 'manager'] },
+      });
+      site.change({ capabilities: { '11': ['moodle/course:view', 'moodle/course:viewhiddencourses'] } });
+      expect((await json(await ask('id=4&roles=1'))).body.courses).toEqual({
+        ...{ '7': ['editingteacher'], '8': ['student', 'ta', 'manager'], '11': ['ta', 'manager'] },
       });
       expect((await json(await ask('id=2&roles=1'))).body).toMatchObject({ roles: ['admin'], courses: {} });
       expect(await (await ask('id=2&roles=1')).text()).toContain('"courses":{}');

@@ -60,31 +60,49 @@ final class member {
     }
 
     /**
-     * A member's roles by their short names: at the site, where an administrator is `admin`, and in the courses in which the
-     * member is actively enrolled, by course ID. Roles in a category of courses are left out.
+     * A member's roles by their short names: at the site, where an administrator is `admin`, and in courses, by course ID. A
+     * role in a course counts while the member's enrolment is active. A role in a category counts in the courses below it
+     * that the member can enter: with an active enrolment, or with moodle/course:view, as managers do.
      */
     public static function roles(\stdClass $user): array {
         global $DB;
-        $assigned = $DB->get_records_sql(
-            'SELECT ra.id, r.shortname, ctx.contextlevel, ctx.instanceid
+        $columns = \context_helper::get_preload_record_columns_sql('below');
+        $assigned = $DB->get_recordset_sql(
+            "SELECT r.shortname, own.contextlevel, c.id AS course, c.visible, $columns
                FROM {role_assignments} ra
                JOIN {role} r ON r.id = ra.roleid
-               JOIN {context} ctx ON ctx.id = ra.contextid
-              WHERE ra.userid = :userid AND ctx.contextlevel IN (:site, :course)
-           ORDER BY ra.id',
-            ['userid' => (int) $user->id, 'site' => CONTEXT_SYSTEM, 'course' => CONTEXT_COURSE]
+               JOIN {context} own ON own.id = ra.contextid
+          LEFT JOIN {context} below ON below.contextlevel = :course AND (below.id = own.id OR
+                    own.contextlevel = :category AND " . $DB->sql_like('below.path', $DB->sql_concat('own.path', "'/%'")) . ")
+          LEFT JOIN {course} c ON c.id = below.instanceid
+              WHERE ra.userid = :userid AND (own.contextlevel = :site OR c.id IS NOT NULL)
+           ORDER BY ra.id, c.id",
+            ['userid' => (int) $user->id, 'site' => CONTEXT_SYSTEM, 'category' => CONTEXT_COURSECAT, 'course' => CONTEXT_COURSE]
         );
         $active = enrol_get_users_courses($user->id, true, 'id');
         $site = is_siteadmin($user->id) ? ['admin'] : [];
         $courses = [];
         foreach ($assigned as $role) {
-            if ((int) $role->contextlevel === CONTEXT_SYSTEM) {
+            \context_helper::preload_from_record($role);
+            $level = (int) $role->contextlevel;
+            if ($level === CONTEXT_SYSTEM) {
                 $site[] = $role->shortname;
-            } elseif (isset($active[$role->instanceid])) {
-                $courses[$role->instanceid][] = $role->shortname;
+            } elseif (isset($active[$role->course]) || ($level === CONTEXT_COURSECAT && self::views($role, (int) $user->id))) {
+                $courses[$role->course][] = $role->shortname;
             }
         }
-        return ['roles' => array_values(array_unique($site)), 'courses' => (object) $courses];
+        $assigned->close();
+        return [
+            'roles' => array_values(array_unique($site)),
+            'courses' => (object) array_map(static fn (array $roles) => array_values(array_unique($roles)), $courses),
+        ];
+    }
+
+    /** Whether a member can enter a course without an enrolment. */
+    private static function views(\stdClass $row, int $userid): bool {
+        $context = \context_course::instance((int) $row->course);
+        return has_capability('moodle/course:view', $context, $userid)
+            && ($row->visible || has_capability('moodle/course:viewhiddencourses', $context, $userid));
     }
 
     /** Whether the second factor was provided. require_login() does not check it if it may not redirect. */

@@ -9,6 +9,7 @@ namespace {
     const PARAM_RAW = 'raw';
     const PARAM_BOOL = 'bool';
     const CONTEXT_SYSTEM = 10;
+    const CONTEXT_COURSECAT = 40;
     const CONTEXT_COURSE = 50;
     const CONTEXT_MODULE = 70;
     const SQL_PARAMS_NAMED = 1;
@@ -78,12 +79,23 @@ namespace {
         public function get_in_or_equal(array $values, $type) {
             return ['IN (' . implode(', ', $values) . ')', []];
         }
+        /** The role assignments of a member, one row for each course at or below their place. */
+        public function get_recordset_sql($sql, array $parameters) {
+            $rows = array_map(static function ($role) {
+                return (object) $role;
+            }, $GLOBALS['STATE']['assigned'][$parameters['userid']] ?? []);
+            return new class($rows) extends \ArrayIterator {
+                public function close() {
+                }
+            };
+        }
+        public function sql_like($name, $pattern) {
+            return "$name LIKE $pattern";
+        }
+        public function sql_concat(...$parts) {
+            return implode(' || ', $parts);
+        }
         public function get_records_sql($sql, array $parameters) {
-            if (strpos($sql, '{role_assignments}') !== false) {
-                return array_map(static function ($role) {
-                    return (object) $role;
-                }, $GLOBALS['STATE']['assigned'][$parameters['userid']] ?? []);
-            }
             return array_map(static function ($viewed) {
                 return (object) $viewed;
             }, $parameters['userid'] === 4 ? $GLOBALS['STATE']['viewed'] : []);
@@ -200,6 +212,22 @@ namespace {
     function enrol_check_plugins($user) {}
     function is_siteadmin($user) {
         return (int) $user === 2;
+    }
+    class context_helper {
+        public static function get_preload_record_columns_sql($alias) {
+            return "$alias.id";
+        }
+        public static function preload_from_record($row) {
+        }
+    }
+    class context_course {
+        public static function instance($id) {
+            return $id;
+        }
+    }
+    /** Capabilities of member 4, by course. */
+    function has_capability($name, $course, $user) {
+        return (int) $user === 4 && in_array($name, $GLOBALS['STATE']['capabilities'][$course] ?? [], true);
     }
     function enrol_get_users_courses($user, $active, $fields) {
         return $active && (int) $user === 4 ? ['7' => (object) ['id' => '7'], '8' => (object) ['id' => '8']] : [];
