@@ -10,6 +10,7 @@ import {
 } from 'graphql';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
+import type { OnLine } from '../upstream/body-lines.ts';
 import type { AccountOptions } from './account-options.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { AccountOperation } from './connect/operation.ts';
@@ -84,6 +85,7 @@ export async function execute(
   request: GraphqlRequest,
   principal: MemberPrincipal,
   ended: AbortController,
+  onLine?: OnLine,
 ): Promise<
   | SessionOver
   | { readonly executed: boolean; readonly withoutRole: boolean; readonly body: Readonly<Record<string, unknown>> }
@@ -94,7 +96,16 @@ export async function execute(
   const timer = setTimeout(() => ended.abort(late), deadline * 1000);
   try {
     const { signal } = ended;
-    const operation = new AccountOperation({ principal, call, mapping, config, limits, signal });
+    const operation = new AccountOperation({
+      ...{ principal, call, mapping, config, limits, signal },
+      onLine:
+        onLine &&
+        ((line) => {
+          const isProgress = onLine(line);
+          if (isProgress) timer.refresh();
+          return isProgress;
+        }),
+    });
     const result = await executeOperation(schema, document, request, operation, signal);
     if (operation.sessionOver) return SESSION_OVER;
     const body = maskResult(result, {
@@ -156,13 +167,13 @@ export function prepareOperation(
       ]),
     ),
     missing: (granted) => scopesMissingForMutation(schema, guards, document, undefined, granted) ?? [],
-    async run(principal, variables, signal) {
+    async run(principal, variables, signal, onLine) {
       const afforded = affordable(operations, checked, undefined, variables);
       if (afforded.document === undefined) return { data: undefined, errors: afforded.errors };
       const ended = new AbortController();
       signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });
       const request: GraphqlRequest = { source: { query }, operationName: undefined, variables };
-      const result = await execute(operations, document, request, principal, ended);
+      const result = await execute(operations, document, request, principal, ended, onLine);
       if (result === SESSION_OVER) return result;
       const { data, errors = [] } = result.body as { data?: OperationData | null; errors?: GraphQLFormattedError[] };
       return { data: data ?? undefined, errors };

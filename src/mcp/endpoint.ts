@@ -13,7 +13,7 @@ import type { RolesOf } from '../oauth/member-roles.ts';
 import { formatScope } from '../oauth/scope.ts';
 import { type Audit, usageAudit } from '../operations/audit.ts';
 import { type CallParts, callTool } from './call-tool.ts';
-import { Cancellable, isShort, SESSION_FIELD } from './cancellation.ts';
+import { type Cancellable, isShort, SESSION_FIELD } from './cancellation.ts';
 import { edgeCheck } from './edge.ts';
 import { type Message, readMessage } from './message.ts';
 import type { Once } from './once.ts';
@@ -30,6 +30,7 @@ export interface McpOptions {
   readonly offer: ServerOffer;
   readonly serverOf: ServerFactory;
   readonly once: Once;
+  readonly cancellable: Cancellable;
   readonly audit: Audit;
   readonly rolesOf: RolesOf;
   /** Called with errors that are not shown to clients. */
@@ -55,12 +56,11 @@ const NOTHING_TO_LISTEN_TO = {
  * @returns creates the handler of an endpoint
  */
 export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) => Handler {
-  const { origin, config, offer, audit, rolesOf, onError } = options;
+  const { origin, config, offer, audit, rolesOf, onError, cancellable } = options;
   const { signIn } = offer;
   const checkEdge = edgeCheck(origin, config.origins);
   const { fetch: serve } = createMcpHandler(serverFactory(options), { legacy: 'stateless', keepAliveMs: 0 });
   const calls: CallParts = { ...options, deadline: config.deadline, longestCall: config.longestCall };
-  const cancellable = new Cancellable();
 
   return (endpoint) => async (exchange) => {
     const answer = await answerTo(exchange, endpoint);
@@ -76,7 +76,7 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
     const read = await readMessage(request, config.bodyLimit);
     if ('flaw' in read) return errorAnswer(400, null, read.flaw);
     const { message } = read;
-    if (message.method === 'notifications/cancelled') cancellable.cancel(request, message, principal);
+    if (message.method === 'notifications/cancelled') await cancellable.cancel(request, message, principal);
     if (message.method === 'subscriptions/listen') return errorAnswer(404, message.id, NOTHING_TO_LISTEN_TO);
 
     const report = usageAudit(audit, exchange, 'tool');

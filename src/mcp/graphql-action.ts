@@ -1,7 +1,7 @@
 import type { PrepareOperation } from '../account/prepared-operation.ts';
 import { SESSION_OVER } from '../oauth/challenge.ts';
 import { ACCOUNT_SCOPE } from '../oauth/scope.ts';
-import { type BuiltAction, MUST_SIGN_IN, memberOf } from './tool.ts';
+import { type BuiltAction, CANCELLED, MUST_SIGN_IN, memberOf } from './tool.ts';
 
 /**
  * Creates an action that runs a document of the Account API for the token's member. Returns a mistake if the document
@@ -25,8 +25,10 @@ export function graphqlAction(
   return {
     readOnly,
     scopes: [ACCOUNT_SCOPE, ...operation.missing(new Set())],
-    async act(input, { principal, signal }) {
-      const result = await operation.run(memberOf(principal), input, signal);
+    async act(input, { principal, signal, onLine }) {
+      const result = await operation.run(memberOf(principal), input, signal, onLine);
+      // What has arrived is of no use to a client that has cancelled.
+      if (signal.reason === CANCELLED) throw CANCELLED;
       if (result === SESSION_OVER) return MUST_SIGN_IN;
       const { data, errors } = result;
       if (data === undefined || Object.values(data).every((value) => value === null)) {

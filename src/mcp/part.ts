@@ -14,6 +14,7 @@ import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
 import { deriveKey } from '../storage/seal.ts';
 import { buildTools, type ToolParts } from './build-tools.ts';
+import { Cancellable } from './cancellation.ts';
 import { buildCards } from './cards/cards.ts';
 import { createMcpEndpoint } from './endpoint.ts';
 import { createOnce, type OnceParts } from './once.ts';
@@ -90,6 +91,7 @@ export async function openMcp(
       offer,
       serverOf: serverOf ?? ((served) => createServer(offer, served)),
       once: createOnce(stored, kept, onError),
+      cancellable: new Cancellable(stored.store, stored.clock),
       audit,
       rolesOf,
       onError,

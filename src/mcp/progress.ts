@@ -1,19 +1,9 @@
-import { isObject } from '../http/json-object.ts';
+import { type ProgressLine, progressIn } from '../upstream/answer-lines.ts';
 import type { OnLine } from '../upstream/body-lines.ts';
 import { cleanValue } from './cleaning.ts';
 
-/** The media type of an upstream's answer in lines of JSON: progress, and the result as the last line. */
-export const LINES = 'application/x-ndjson';
-
-/** A line about progress, and what clients are told (MCP, progress). */
-interface Progress {
-  readonly progress: number;
-  readonly total?: number;
-  readonly message?: string;
-}
-
 /** What a client is sent, with the text cleaned. Rejects if the client has left. */
-type Notify = (progress: Progress) => Promise<void>;
+type Notify = (progress: ProgressLine) => Promise<void>;
 
 /** Progress of one call, on its way to the client. */
 export interface ProgressRelay {
@@ -22,23 +12,10 @@ export interface ProgressRelay {
   readonly sent: () => Promise<void>;
 }
 
-const NAMES = new Set(['progress', 'total', 'message']);
 const LONGEST_MESSAGE = 300;
 /** Notifications at once, and then each second: as many as a person can read. */
 const MOST_AT_ONCE = 8;
 const PER_SECOND = 4;
-
-/** A value that is progress: it has no other members, so that a result with a member `progress` is none. */
-export function progressOf(value: unknown): Progress | undefined {
-  if (!isObject(value) || Object.keys(value).some((name) => !NAMES.has(name))) return undefined;
-  const { progress, total, message } = value;
-  if (!Number.isFinite(progress) || (total !== undefined && !Number.isFinite(total))) return undefined;
-  return {
-    progress: progress as number,
-    ...(total === undefined ? {} : { total: total as number }),
-    ...(typeof message === 'string' ? { message } : {}),
-  };
-}
 
 /**
  * Relays the progress of one call, in order. Left out are lines that come too fast, and those whose `progress` does not
@@ -50,7 +27,7 @@ export function relayProgress(notify: Notify, now: () => number): ProgressRelay 
   let left = MOST_AT_ONCE;
   let filled = now();
   let sent = Promise.resolve();
-  const send = async ({ message, ...progress }: Progress): Promise<void> => {
+  const send = async ({ message, ...progress }: ProgressLine): Promise<void> => {
     const text = message === undefined ? {} : { message: String(await cleanValue(message, LONGEST_MESSAGE)) };
     await notify({ ...progress, ...text });
   };
@@ -71,13 +48,4 @@ export function relayProgress(notify: Notify, now: () => number): ProgressRelay 
     },
     sent: () => sent,
   };
-}
-
-/** A line is at most 4 KiB, which bounds what is parsed. */
-function progressIn(line: string): Progress | undefined {
-  try {
-    return progressOf(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
 }

@@ -121,9 +121,9 @@ export function createServer(offer: ServerOffer, served: ServedRequest): Server 
       page('resourceTemplates', templates, params?.cursor, (one) => ({ uriTemplate: one.uri, ...described(one) })),
     ),
   );
-  server.setRequestHandler('resources/read', ({ params: { uri } }) =>
+  server.setRequestHandler('resources/read', ({ params: { uri } }, { mcpReq }) =>
     guarded<ReadResourceResult>(
-      () => readCard(cards, uri) ?? readSkillFile(skills, uri) ?? readResult(served, shown, uri),
+      () => readCard(cards, uri) ?? readSkillFile(skills, uri) ?? readResult(served, shown, uri, mcpReq),
     ),
   );
   server.setRequestHandler('prompts/list', ({ params }) =>
@@ -158,16 +158,25 @@ async function callResult(
   if (used === undefined || !shown(used.tool)) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No tool has this name.');
   }
-  const outcome = await run(used, input, (notification) => asked.notify(notification));
+  const outcome = await run(used, input, notifier(asked));
   return approvalRequest(outcome, used.tool, asked) ?? toolResult(outcome);
 }
 
-async function readResult({ used, refusal, run }: ServedRequest, shown: IsShown, uri: string) {
+function notifier(asked: ServerContext['mcpReq']): Notify {
+  return (notification) => asked.notify(notification);
+}
+
+async function readResult(
+  { used, refusal, run }: ServedRequest,
+  shown: IsShown,
+  uri: string,
+  asked: ServerContext['mcpReq'],
+) {
   const missing = (message: string) => new ResourceNotFoundError(uri.slice(0, 200), message);
   if (used === undefined || refusal !== undefined || !shown(used.tool)) {
     throw missing('No resource has this URI.');
   }
-  const outcome = await run(used, used.input);
+  const outcome = await run(used, used.input, notifier(asked));
   if (outcome.kind === 'failed') throw missing(outcome.message);
   const notes = remarks(outcome).map((text) => ({ uri, mimeType: 'text/plain', text }));
   return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(outcome.value) }, ...notes] };

@@ -3,9 +3,9 @@ import { mediaType } from '../http/body.ts';
 import { ANSWER_BOUNDS, parseBoundedJson } from '../http/bounded-json.ts';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { ANONYMOUS } from '../oauth/principal.ts';
+import { LINES, resultLine } from '../upstream/answer-lines.ts';
 import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
 import { fillPath, fillQuery, targetOf } from './argument-template.ts';
-import { LINES, progressOf } from './progress.ts';
 import { type Action, type CallContext, MUST_SIGN_IN, memberOf, type ToolOutcome } from './tool.ts';
 
 /**
@@ -69,15 +69,8 @@ export function readAnswer(answer: UpstreamResponse | SessionOver): ToolOutcome 
   }
   try {
     const inLines = mediaType(headers['content-type']) === LINES;
-    const value = parseBoundedJson(inLines ? lastLine(body) : body, ANSWER_BOUNDS);
-    if (inLines && progressOf(value) !== undefined) throw new Error('The upstream ended before its result.');
-    return { kind: 'value', value };
+    return { kind: 'value', value: parseBoundedJson(inLines ? resultLine(body) : body, ANSWER_BOUNDS) };
   } catch (cause) {
     throw new GatewayError('upstream_invalid', { cause });
   }
-}
-
-function lastLine(text: string): string {
-  const trimmed = text.trimEnd();
-  return trimmed.slice(trimmed.lastIndexOf('\n') + 1);
 }

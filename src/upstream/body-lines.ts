@@ -1,4 +1,5 @@
-const LONGEST = 4096;
+/** In bytes. */
+export const LONGEST_LINE = 4096;
 const LINE_FEED = 10;
 
 /** Called with a complete line. Returns whether the line shows that the upstream is at work. */
@@ -20,7 +21,7 @@ export class BodyLines {
     let atWork = false;
     for (let to = chunk.indexOf(LINE_FEED); to !== -1; to = chunk.indexOf(LINE_FEED, from)) {
       this.#add(chunk.subarray(from, to));
-      if (this.#length <= LONGEST && this.#onLine(Buffer.concat(this.#parts).toString())) atWork = true;
+      if (this.#length <= LONGEST_LINE && this.#onLine(Buffer.concat(this.#parts).toString())) atWork = true;
       this.#parts = [];
       this.#length = 0;
       from = to + 1;
@@ -31,7 +32,7 @@ export class BodyLines {
 
   #add(part: Buffer): void {
     this.#length += part.length;
-    if (this.#length <= LONGEST) this.#parts.push(part);
+    if (this.#length <= LONGEST_LINE) this.#parts.push(part);
     else this.#parts = [];
   }
 }

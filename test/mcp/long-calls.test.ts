@@ -1,22 +1,43 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Client as Client125 } from 'mcp-sdk-1-25/client/index.js';
 import { StreamableHTTPClientTransport as Transport125 } from 'mcp-sdk-1-25/client/streamableHttp.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { rawRequest } from '../support/raw.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { ask, askModern, call, post, type Reply, tokenOf } from './support/mcp.ts';
 
+const CONTRACT = `type Query { viewer: Viewer! }
+type Viewer { id: ID! lessons: Int also: Int }
+type Mutation { countAgain: Int }`;
+const MAPPING = `extend schema @source(name: "slow")
+extend type Viewer {
+  lessons: Int @connect(source: "slow", http: { GET: "/count" }, selection: "$.lessons")
+  also: Int @connect(source: "slow", http: { GET: "/peek" }, selection: "$.lessons")
+}
+extend type Mutation { countAgain: Int @connect(source: "slow", http: { PUT: "/count" }, selection: "$.lessons") }`;
+
 const about = { title: 'T', description: 'D' };
 const TOOLS = [
-  { ...about, name: 'count', get: { upstream: 'school', path: '/count' } },
-  { ...about, name: 'own_count', scopes: ['courses:write'], get: { upstream: 'school', path: '/count' } },
+  { ...about, name: 'count', get: { upstream: 'slow', path: '/count' } },
+  { ...about, name: 'own_count', scopes: ['courses:write'], get: { upstream: 'slow', path: '/count' } },
   { ...about, name: 'import_students', scopes: ['courses:write'], route: 'POST /imports' },
-  { ...about, name: 'peek', get: { upstream: 'school', path: '/peek' } },
+  { ...about, name: 'query_count', scopes: ['account:read'], graphql: '{ viewer { lessons } }' },
+  {
+    ...{ ...about, name: 'change_count', scopes: ['account:read', 'courses:write'] },
+    graphql: 'mutation { countAgain }',
+  },
+  { ...about, name: 'peek', get: { upstream: 'slow', path: '/peek' } },
 ];
-const ROUTES = [{ match: 'POST /imports', upstream: 'school', scopes: ['courses:write'] }];
+const RESOURCES = [{ ...about, uri: 'school://count', name: 'count', tool: 'count' }];
+const ROUTES = [{ match: 'POST /imports', upstream: 'slow', scopes: ['courses:write'] }];
 
 /** The part of a client that both generations of the SDK share. */
 interface AnyClient {
@@ -24,6 +45,7 @@ interface AnyClient {
     name: string,
     options: { onprogress?: (progress: object) => void; signal?: AbortSignal; args?: Record<string, unknown> },
   ): Promise<{ readonly structuredContent?: unknown; readonly isError?: boolean }>;
+  readResource(uri: string, options: object): Promise<{ readonly contents: readonly object[] }>;
   close(): Promise<void>;
 }
 
@@ -34,6 +56,7 @@ const v2 =
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
     return {
       callTool: (name, { args = {}, ...options }) => client.callTool({ name, arguments: args }, options) as never,
+      readResource: (uri, options) => client.readResource({ uri }, options),
       close: () => client.close(),
     };
   };
@@ -54,6 +77,7 @@ function anyV1(client: ClientV1): AnyClient {
   return {
     callTool: (name, { args = {}, ...options }) =>
       client.callTool({ name, arguments: args }, undefined, options) as never,
+    readResource: (uri, options) => client.readResource({ uri }, options),
     close: () => client.close(),
   };
 }
@@ -66,6 +90,7 @@ const CLIENTS = [
 ];
 
 let world: World;
+let folder: string;
 let school: RecordingUpstream;
 let token: string;
 let other: string;
@@ -76,15 +101,25 @@ const arrived = async (): Promise<ServerResponse> => {
   return open.shift() as ServerResponse;
 };
 
+const account = () => ({
+  schema: join(folder, 'contract.graphql'),
+  mappings: join(folder, 'mapping.graphql'),
+  upstreamSchemas: undefined,
+});
+
 beforeAll(async () => {
   school = await startRecordingUpstream();
+  folder = mkdtempSync(join(tmpdir(), 'coursegate-long-calls-'));
+  writeFileSync(join(folder, 'contract.graphql'), CONTRACT);
+  writeFileSync(join(folder, 'mapping.graphql'), MAPPING);
   world = await startWorld({ profile: 'A' });
   token = await tokenOf(world, 'account:read courses:write');
   other = await tokenOf(world, 'account:read');
   await world.restart({
-    upstreams: { school: { url: school.url, maxRequests: 1 } },
+    upstreams: { slow: { url: school.url, maxRequests: 1 } },
     routes: ROUTES,
-    mcp: { tools: TOOLS, resources: [], prompts: [] },
+    mcp: { tools: TOOLS, resources: RESOURCES, prompts: [] },
+    account: account(),
   });
   school.script(async (request, response, { whole }) => {
     await whole;
@@ -98,6 +133,7 @@ afterEach(() => {
 afterAll(async () => {
   await world.close();
   await school.close();
+  rmSync(folder, { recursive: true });
 });
 
 const lines = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'application/x-ndjson' });
@@ -133,6 +169,41 @@ describe.each(CLIENTS)('$kind', ({ connect }) => {
     ]);
   });
 
+  it.each(['query_count', 'change_count'])('hears of the progress of %s, which uses the Account API', async (name) => {
+    const heard: object[] = [];
+    const result = client.callTool(name, { onprogress: (progress) => heard.push(progress) });
+    const response = await arrived();
+    expect(school.last().values('accept')).toEqual(['application/x-ndjson, application/json']);
+    lines(response).write(line({ progress: 1, total: 2 }));
+    await vi.waitUntil(() => heard.length === 1);
+    response.end(`${line({ progress: 2, total: 2 })}${line({ lessons: 12 })}`);
+    const lessons = name === 'query_count' ? { viewer: { lessons: 12 } } : { countAgain: 12 };
+    expect((await result).structuredContent).toEqual(lessons);
+    expect(heard).toEqual([
+      { progress: 1, total: 2 },
+      { progress: 2, total: 2 },
+    ]);
+  });
+
+  it('hears of the progress of a resource that it reads, and ends the request when it cancels', async () => {
+    const heard: object[] = [];
+    const read = client.readResource('school://count', { onprogress: (progress: object) => heard.push(progress) });
+    const response = await arrived();
+    lines(response).write(line({ progress: 1 }));
+    await vi.waitUntil(() => heard.length === 1);
+    response.end(line({ lessons: 12 }));
+    expect((await read).contents).toMatchObject([{ uri: 'school://count', text: '{"lessons":12}' }]);
+    const stop = new AbortController();
+    const cancelled = client.readResource('school://count', { signal: stop.signal });
+    cancelled.catch(() => {});
+    await arrived();
+    const { closed } = school.last();
+    stop.abort();
+    await closed;
+    await expect(cancelled).rejects.toThrow();
+    expect((await peek()).structuredContent).toEqual({ free: true });
+  });
+
   it('gets the result alone if it does not ask for progress', async () => {
     const result = client.callTool('count', {});
     const response = await arrived();
@@ -141,7 +212,7 @@ describe.each(CLIENTS)('$kind', ({ connect }) => {
     expect((await result).structuredContent).toEqual({ lessons: 12 });
   });
 
-  it.each(['count', 'own_count', 'import_students'])(
+  it.each(['count', 'own_count', 'import_students', 'query_count', 'change_count'])(
     'ends the request to the upstream when it cancels %s, and gives its place back',
     async (name) => {
       const stop = new AbortController();
@@ -227,6 +298,43 @@ describe('progress', () => {
     }
   });
 
+  it('of the Account API is no result either, and restarts its deadline', async () => {
+    const unread = {
+      structuredContent: { viewer: { lessons: null } },
+      content: [{}, { text: 'Could not be read right now: viewer.lessons.' }],
+    };
+    const ended = ask(world, 'tools/call', withToken('query_count'), { token });
+    lines(await arrived()).end(line({ progress: 1 }));
+    expect(messagesOf(await ended).at(-1).result).toMatchObject(unread);
+    const short = await startWorld({
+      profile: 'A',
+      overrides: {
+        upstreams: { slow: { url: school.url } },
+        mcp: { tools: TOOLS, resources: [], prompts: [] },
+        routes: ROUTES,
+        account: account(),
+        constants: { account: { deadline: 0.5 } },
+      },
+    });
+    try {
+      const of = await tokenOf(short, 'account:read');
+      const reply = ask(short, 'tools/call', withToken('query_count'), { token: of });
+      const response = lines(await arrived());
+      const began = performance.now();
+      for (let progress = 1; performance.now() - began < 1500; progress += 1) {
+        response.write(line({ progress }));
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      response.end(line({ lessons: 12 }));
+      expect(messagesOf(await reply).at(-1).result.structuredContent).toEqual({ viewer: { lessons: 12 } });
+      const silent = ask(short, 'tools/call', withToken('query_count'), { token: of });
+      lines(await arrived()).write('\n');
+      expect((await silent).body.result).toMatchObject(unread);
+    } finally {
+      await short.close();
+    }
+  });
+
   it('is not read from an answer of another type, or from a failure', async () => {
     const plain = ask(world, 'tools/call', withToken());
     (await arrived()).writeHead(200, { 'content-type': 'application/json' }).end('{"progress":1}');
@@ -240,7 +348,8 @@ describe('progress', () => {
     const short = await startWorld({
       profile: 'A',
       overrides: {
-        upstreams: { school: { url: school.url, timeout: '300ms' } },
+        upstreams: { slow: { url: school.url, timeout: '300ms' } },
+        account: account(),
         routes: ROUTES,
         mcp: { tools: TOOLS, resources: [], prompts: [] },
         constants: { mcp: { deadline: 0.4, longestCall: 1.2 } },
@@ -315,6 +424,84 @@ describe('a cancellation', () => {
     const { isError, content } = (await result).body.result;
     expect([isError, content[0].text]).toEqual([true, 'This call was cancelled.']);
     expect((await cancel(5, session, token)).status).toBe(202);
+  });
+
+  describe.skipIf(!redisPresent())('at another gate of the same store', () => {
+    let redis: RedisServer;
+    let [here, there]: (World | undefined)[] = [];
+    beforeAll(async () => {
+      redis = await startRedis();
+      const overrides = {
+        store: { kind: 'redis', url: { env: 'REDIS_URL' } },
+        secret: { env: 'COURSEGATE_SECRET' },
+        upstreams: { slow: { url: school.url } },
+        routes: ROUTES,
+        account: account(),
+        mcp: { tools: TOOLS, resources: RESOURCES, prompts: [] },
+      };
+      const environment = { REDIS_URL: redis.url, COURSEGATE_SECRET: 'k'.repeat(32) };
+      here = await startWorld({ profile: 'A', environment, overrides });
+      // Both have the address of the first, as behind one load balancer.
+      there = await startWorld({ profile: 'A', environment, overrides: { ...overrides, origin: here.origin } });
+    });
+    afterAll(async () => {
+      await Promise.all([here?.close(), there?.close()]);
+      await redis.close();
+    });
+
+    it.each([
+      ['tools/call', { name: 'count', arguments: {} }],
+      ['tools/call', { name: 'own_count', arguments: {} }],
+      ['tools/call', { name: 'query_count', arguments: {} }],
+      ['resources/read', { uri: 'school://count' }],
+    ])('ends the call of the same member and session, and no other: %s %o', async (method, params) => {
+      const [first, second] = [here as World, there as World];
+      const [own, stranger] = [
+        await tokenOf(first, 'account:read courses:write'),
+        await tokenOf(first, 'account:read'),
+      ];
+      const begin = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+      const sessionAt = async (by: string) =>
+        (await ask(first, 'initialize', begin, { token: by })).headers.get('mcp-session-id') ?? '';
+      const [session, another] = [await sessionAt(own), await sessionAt(own)];
+      // fetch() would send the other gate's own address as Host.
+      const send = (at: World, by: string | undefined, of: string, body: object) =>
+        rawRequest(at.origin, {
+          ...{ path: '/mcp', method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', ...body }) },
+          headers: {
+            ...{ host: new URL(first.origin).host, 'content-type': 'application/json' },
+            ...{ accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' },
+            ...{ 'mcp-session-id': of, ...(by === undefined ? {} : { authorization: `Bearer ${by}` }) },
+          },
+        });
+      const cancelThere = (by: string | undefined, of: string, requestId: unknown) =>
+        send(second, by, of, { method: 'notifications/cancelled', params: { requestId } });
+      const result = send(first, own, session, { id: 5, method, params });
+      result.catch(() => {});
+      const response = await arrived();
+      const { closed } = school.last();
+      for (const [by, of, id] of [
+        [stranger, session, 5],
+        [undefined, session, 5],
+        [own, another, 5],
+        [own, session, 6],
+        [own, session, '5'],
+      ] as const)
+        expect((await cancelThere(by, of, id)).status).toBe(202);
+      // When a later call has noticed its cancellation, the first has looked for one, too.
+      const later = send(first, own, session, { id: 7, method, params });
+      await arrived();
+      const laterClosed = school.last().closed;
+      await cancelThere(own, session, 7);
+      await laterClosed;
+      await later;
+      expect(response.destroyed).toBe(false);
+      expect((await cancelThere(own, session, 5)).status).toBe(202);
+      await closed;
+      const body = JSON.parse((await result).text);
+      const said = body.error?.message ?? body.result.content[0].text;
+      expect(said).toContain('This call was cancelled.');
+    });
   });
 
   it('works for anonymous callers, by the session that they were given', async () => {

@@ -1,8 +1,11 @@
 import type { GraphQLError } from 'graphql';
 import { GatewayError } from '../../errors.ts';
+import { mediaType } from '../../http/body.ts';
 import { SESSION_OVER, type SessionOver } from '../../oauth/challenge.ts';
 import { detailsOf } from '../../oauth/member-details.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
+import { LINES, resultLine } from '../../upstream/answer-lines.ts';
+import type { OnLine } from '../../upstream/body-lines.ts';
 import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../../upstream/request.ts';
 import { AccountError, type AccountErrorCode } from '../errors.ts';
 import type { AccountLimits } from '../settings.ts';
@@ -33,6 +36,8 @@ export interface OperationOptions {
   readonly config: Readonly<Record<string, unknown>>;
   readonly limits: Pick<AccountLimits, 'pageSize' | 'upstreamCalls'>;
   readonly signal: AbortSignal;
+  /** Takes the lines of an answer in which a REST upstream reports progress. */
+  readonly onLine?: OnLine | undefined;
 }
 
 /** The state of one GraphQL operation: its member, the GET requests already sent, and the batches being collected. */
@@ -136,12 +141,17 @@ export class AccountOperation {
   }
 
   async #call(request: UpstreamRequest): Promise<UpstreamAnswer> {
-    const { call, principal, signal, limits } = this.#options;
+    const { call, principal, signal, limits, onLine } = this.#options;
+    const accept = request.headers?.accept;
+    const headers = onLine && accept === JSON_ONLY ? { ...request.headers, accept: `${LINES}, ${accept}` } : undefined;
     this.#calls += 1;
     if (this.#calls > limits.upstreamCalls) throw new AccountError('REQUEST_LIMIT_EXCEEDED');
     let response: UpstreamResponse | SessionOver;
     try {
-      response = await Promise.race([call({ ...request, principal, signal }), this.#ended]);
+      response = await Promise.race([
+        call({ ...request, ...(headers && { headers, onLine }), principal, signal }),
+        this.#ended,
+      ]);
     } catch (thrown) {
       if (signal.aborted) throw new AccountError('UPSTREAM_TIMEOUT', { cause: thrown });
       const code = thrown instanceof GatewayError ? FAILURES[thrown.code] : undefined;
@@ -180,7 +190,7 @@ function requestOf(
       method,
       path: fillPath(path, variables) + search,
       headers: {
-        accept: 'application/json',
+        accept: JSON_ONLY,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...filledHeaders([...common, ...headers], variables),
       },
@@ -216,6 +226,8 @@ function usable(
   throw refusalOf(rules, { ...answer, data: answer.data ?? null }, variables, writes);
 }
 
+const JSON_ONLY = 'application/json';
+
 const GRAPHQL_HEADERS = {
   accept: 'application/graphql-response+json, application/json',
   'content-type': 'application/json',
@@ -238,10 +250,10 @@ function fillBody({ kind, evaluate }: NonNullable<Connector['body']>, variables:
 }
 
 /** The response's data: null if it has no body and needs none, undefined if it is not JSON. */
-function dataOf({ status, body }: UpstreamResponse): unknown {
+function dataOf({ status, headers, body }: UpstreamResponse): unknown {
   if (body === '') return status === 204 || status === 205 ? null : undefined;
   try {
-    return parseJson(body);
+    return parseJson(mediaType(headers['content-type']) === LINES ? resultLine(body) : body);
   } catch {
     return undefined;
   }
