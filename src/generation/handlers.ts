@@ -2,6 +2,7 @@ import type { ForwardRequest } from '../approvals/held-route.ts';
 import type { ApprovalsPart } from '../approvals/part.ts';
 import { ENDPOINTS } from '../authorization-server/endpoints.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { RouteConfig } from '../config/schema.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import { json, writeAnswer } from '../http/answer.ts';
@@ -44,6 +45,7 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
   const { account, mcp } = uses.interfaces;
   const { admission, machine, rolesOf } = uses;
   const linksOf = createRouteLinks(config.routes);
+  const largestRequest = ({ bodyLimit = config.limits.requestBody }: RouteConfig) => bodyLimit;
   const offered = offeredScopes(config, { account, tools: mcp?.endpoints.open.plain.offered });
 
   const metadataHandler = (resource: string, scopes: readonly string[], name: string): Handler => {
@@ -107,12 +109,9 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
     },
     fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,
     limitsOf: admission.limitsOf,
-    roleOf: (entry) => routeRole(entry, rolesOf),
+    roleOf: (entry) => routeRole(entry, rolesOf, largestRequest(entry)),
     forward: (entry) => {
-      const limits = {
-        request: entry.bodyLimit ?? config.limits.requestBody,
-        response: config.limits.responseBody,
-      };
+      const limits = { request: largestRequest(entry), response: config.limits.responseBody };
       const links = linksOf(entry);
       const send: ForwardRequest = (exchange, rewrite) => forward(exchange, entry.upstream, limits, rewrite, links);
       const held = entry.approve === true ? uses.approvals?.route(entry, limits.request, send) : send;

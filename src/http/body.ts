@@ -49,3 +49,12 @@ export function isUtf8Json(contentType: string): boolean {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1] ?? 'utf-8';
   return /^application\/([\w.-]+\+)?json$/.test(mediaType(contentType)) && /^utf-?8$/i.test(charset);
 }
+
+/** The text of a body (for JSON, RFC 8259 section 8.1). Returns '', which is not JSON, for bytes that are not UTF-8. */
+export function utf8Text(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return '';
+  }
+}

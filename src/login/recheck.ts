@@ -22,7 +22,8 @@ export function createRecheck(config: RecheckConfig, key: string | undefined, ca
   };
 }
 
-function isActive(value: unknown): boolean {
+/** Throws GatewayError `login_unavailable` if the value says neither. */
+export function isActive(value: unknown): boolean {
   const active = readFlag(value);
   if (active === undefined) throw unusable('neither true nor false for whether a member is active');
   return active;

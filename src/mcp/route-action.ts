@@ -47,7 +47,7 @@ export function routeAction(
   const own = [...Object.keys(query), ...Object.keys(members)];
   const names = own.length > 0 ? parameterNames(own) : undefined;
   const guard = ownRecord(pattern, Object.keys(query), names);
-  const role = routeRole(found.route.value, rolesOf);
+  const role = routeRole(found.route.value, rolesOf, Number.POSITIVE_INFINITY);
   const rewriteFor = rewrite === undefined ? undefined : createRewrite(pattern, rewrite);
   const inPath = placeholders(template);
   const others = inputs.filter((name) => !inPath.includes(name));
@@ -69,10 +69,11 @@ export function routeAction(
       const target = guard({ path, query: fillQuery(asQuery, input, principal) }, principal);
       if (target === undefined)
         return { kind: 'failed', message: 'This is the record of another member.', undone: true };
-      if (role !== undefined && !(await role.isHeld(memberOf(principal), target, { method, headers: {} })))
+      const body = hasBody ? { body: JSON.stringify(bodyOf(input, principal)) } : {};
+      const inBody = role?.body?.inJson(body.body ?? '');
+      if (role !== undefined && !(await role.isHeld(memberOf(principal), target, { method, headers: {} }, inBody)))
         return withoutRole(role.refusal);
       const at = targetOf(rewriteFor?.(principal).inward(target.path) ?? target.path, target.query);
-      const body = hasBody ? { body: JSON.stringify(bodyOf(input, principal)) } : {};
       const request = { upstream, method: method as UpstreamRequest['method'], path: at, ...body };
       return readAnswer(await send(request, principal.kind === 'member', context, call));
     },

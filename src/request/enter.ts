@@ -1,11 +1,13 @@
 import { GatewayError, renderFailure } from '../errors.ts';
 import { challengeAnswer, setFields, writeAnswer } from '../http/answer.ts';
+import type { ReplacedRequest } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
 import { SESSION_OVER, type SessionOver, unauthorized } from '../oauth/challenge.ts';
 import { schemeOf } from '../oauth/credentials.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
 import type { ObservedRefusal } from '../operations/observe/observations.ts';
 import type { Decision, Presented, Protection } from '../resource-server/gate.ts';
+import type { SentBody } from '../roles/course-in-request.ts';
 import { CORS_FIELDS } from './cors.ts';
 import type { Incoming } from './incoming.ts';
 import { admitsAlike } from './other-method.ts';
@@ -71,8 +73,8 @@ function handle(
   if (role === undefined) return run(parts, incoming, route, principal, ownFields);
   // A route that needs a role is never served without a member.
   if (principal.kind !== 'member') throw new GatewayError('internal');
-  const decide = (isHeld: boolean) => {
-    if (isHeld) return run(parts, incoming, route, principal, ownFields);
+  const decide = (isHeld: boolean, sent?: SentBody) => {
+    if (isHeld) return run(parts, incoming, route, principal, ownFields, sent?.replacement);
     setFields(response, ownFields);
     parts.records.refused(record, 'role', principal);
     // No challenge: no other token of this member would do.
@@ -80,8 +82,11 @@ function handle(
     writeAnswer(response, renderFailure(refusal, 'problem', provenance.requestId));
     return undefined;
   };
-  const isHeld = role.isHeld(principal, target, request);
-  return isHeld instanceof Promise ? isHeld.then(decide) : decide(isHeld);
+  const judge = (sent?: SentBody) => {
+    const isHeld = role.isHeld(principal, target, request, sent?.courses);
+    return isHeld instanceof Promise ? isHeld.then((held) => decide(held, sent)) : decide(isHeld, sent);
+  };
+  return role.body === undefined ? judge() : role.body.read(request, target.query).then(judge);
 }
 
 function run(
@@ -90,13 +95,15 @@ function run(
   route: Route,
   principal: Principal,
   ownFields: string[],
+  replacement?: ReplacedRequest,
 ): Promise<void> | undefined {
   const { request, response, target, record } = incoming;
   const { provenance } = record;
   if (route.relays !== true) setFields(response, ownFields);
   if (route.areas !== undefined) record.areas = route.areas;
   const admits = (method: string) => admitsAlike(parts.routing, method, target.path, route, principal);
-  const handled = route.handler({ request, response, target, principal, provenance, record, ownFields, admits });
+  const exchange = { request, response, target, principal, provenance, record, ownFields, admits, replacement };
+  const handled = route.handler(exchange);
   if (!(handled instanceof Promise)) return undefined;
   return (handled as Promise<SessionOver | undefined>).then((outcome) => {
     if (outcome === SESSION_OVER && route.protection !== 'public')

@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { LoadedConfig } from '../config/load.ts';
-import { createMemberQuestion } from '../login/recheck.ts';
+import type { RecheckConfig } from '../config/recheck.ts';
+import { createMemberQuestion, isActive } from '../login/recheck.ts';
+import { valueIn } from '../login/whoami/json-answer.ts';
 import { unusable } from '../login/whoami/unusable.ts';
 import type { MemberRoles } from '../oauth/member-roles.ts';
 import type { CallUpstream } from '../upstream/request.ts';
-import { readRoles } from './read-roles.ts';
+import { parseRoles, readRoles } from './read-roles.ts';
 import { type Roles, rolesUnavailable } from './roles.ts';
 import type { RolesConfig } from './settings.ts';
 
@@ -17,25 +19,38 @@ const MOST_ENTRIES = 50_000;
 /** Opens what `roles` configures. */
 export function openRoles(
   config: RolesConfig,
-  { config: { tokens }, secrets }: Pick<LoadedConfig, 'config' | 'secrets'>,
-  uses: { readonly call: CallUpstream; readonly clock: () => number },
+  { config: { tokens, login }, secrets, recheckKey }: Pick<LoadedConfig, 'config' | 'secrets' | 'recheckKey'>,
+  { call, clock }: { readonly call: CallUpstream; readonly clock: () => number },
 ): Roles {
   // A role that has ended does not outlive the access tokens that were issued before.
   const lifetime = Math.min(config.interval, tokens.access);
-  return createRoles(config, secrets.get('roles.key.secret'), { ...uses, lifetime });
+  const { upstream, path } = config;
+  if (upstream !== undefined && path !== undefined) {
+    const question = createMemberQuestion({ ...config, upstream, path }, secrets.get('roles.key.secret'), call);
+    return createRoles(answerOf(question, { gone: config.gone, active: undefined }, config), clock, lifetime);
+  }
+  const recheck = 'recheck' in login ? login.recheck : undefined;
+  if (recheck === undefined) throw new Error('roles have no question');
+  return createRoles(answerOf(createMemberQuestion(recheck, recheckKey, call), recheck, config), clock, lifetime);
 }
 
-/**
- * Asks the backend what a member is, and keeps each answer for `lifetime` seconds. All requests of a member share one
- * question. A failure is not kept.
- * @param key the secret that `config.key` refers to
- */
-function createRoles(
+/** Reads what a member is in the answers to a question. Who is not active there has no roles. */
+function answerOf(
+  question: ReturnType<typeof createMemberQuestion>,
+  { gone, active }: Pick<RecheckConfig, 'gone' | 'active'>,
   config: RolesConfig,
-  key: string | undefined,
-  { call, clock, lifetime }: { readonly call: CallUpstream; readonly clock: () => number; readonly lifetime: number },
-): Roles {
-  const question = createMemberQuestion(config, key, call);
+): (sub: string) => Promise<MemberRoles> {
+  return async (sub) => {
+    const answer = await question(sub);
+    if (gone.includes(answer.status)) return NO_ROLES;
+    if (answer.status !== 200) throw unusable(`${answer.status}`);
+    const document = parseRoles(answer.body);
+    return active === undefined || isActive(valueIn(document, active)) ? readRoles(document, config) : NO_ROLES;
+  };
+}
+
+/** Keeps each answer for `lifetime` seconds. All requests of a member share one question. A failure is not kept. */
+function createRoles(answer: (sub: string) => Promise<MemberRoles>, clock: () => number, lifetime: number): Roles {
   const asking = new Map<string, Promise<MemberRoles>>();
   const kept = new LRUCache<string, { readonly roles: MemberRoles; readonly at: number }>({
     max: MOST_MEMBERS,
@@ -45,10 +60,7 @@ function createRoles(
 
   const ask = async (sub: string): Promise<MemberRoles> => {
     try {
-      const answer = await question(sub);
-      if (config.gone.includes(answer.status)) return NO_ROLES;
-      if (answer.status !== 200) throw unusable(`${answer.status}`);
-      return readRoles(answer.body, config);
+      return await answer(sub);
     } catch (cause) {
       throw rolesUnavailable(cause);
     }

@@ -14,12 +14,22 @@ const BOUNDS = { depth: 16, values: 4 * MOST_COURSES, names: MOST_COURSES + 100 
 
 type Where = Pick<RolesConfig, 'school' | 'courses' | 'course' | 'role' | 'names'>;
 
+/** Parses an answer. Throws GatewayError `login_unavailable` if it is not JSON, or is more than the bounds. */
+export function parseRoles(body: string): unknown {
+  if (Buffer.byteLength(body) > LARGEST_ANSWER) throw unusable(`more than ${LARGEST_ANSWER} bytes`);
+  try {
+    return parseBoundedJson(body, BOUNDS);
+  } catch {
+    // The parser's message would quote the answer in the log.
+    throw unusable('roles that are no JSON, or too many');
+  }
+}
+
 /**
- * Reads the roles in an answer. Without a value at a pointer there are none. Throws GatewayError `login_unavailable` for
+ * Reads the roles in a parsed answer. Without a value at a pointer there are none. Throws GatewayError `login_unavailable` for
  * anything else than roles, and for more than the bounds: a part of them would be taken for all.
  */
-export function readRoles(body: string, { school, courses, course, role, names }: Where): MemberRoles {
-  const document = parsed(body);
+export function readRoles(document: unknown, { school, courses, course, role, names }: Where): MemberRoles {
   const rolesIn = (value: unknown) =>
     new Set(textsIn(value).map((name) => (Object.hasOwn(names, name) ? (names[name] as string) : name)));
   const found = new Map<string, Set<string>>();
@@ -28,16 +38,6 @@ export function readRoles(body: string, { school, courses, course, role, names }
     if (roles.size > 0) found.set(id, new Set([...roles, ...(found.get(id) ?? [])]));
   }
   return { school: rolesIn(school === undefined ? undefined : valueIn(document, school)), courses: found };
-}
-
-function parsed(body: string): unknown {
-  if (Buffer.byteLength(body) > LARGEST_ANSWER) throw unusable(`more than ${LARGEST_ANSWER} bytes`);
-  try {
-    return parseBoundedJson(body, BOUNDS);
-  } catch {
-    // The parser's message would quote the answer in the log.
-    throw unusable('roles that are no JSON, or too many');
-  }
 }
 
 /** The courses and their roles: of an object by course id, or of a list of objects. */

@@ -4,8 +4,8 @@ import { decodedComponent } from '../http/percent.ts';
 import type { RolesOf } from '../oauth/member-roles.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import { requestFraming } from '../upstream/framing.ts';
-import { parameterNames } from '../upstream/parameter-name.ts';
 import type { Target } from '../upstream/target.ts';
+import { type CourseBody, courseBody, courseParameter, type SentBody } from './course-in-request.ts';
 import { type CoursePlace, meets, neededRole, placesOf } from './settings-rule.ts';
 
 type Asking = Pick<IncomingMessage, 'method' | 'headers'>;
@@ -14,30 +14,45 @@ type Asking = Pick<IncomingMessage, 'method' | 'headers'>;
 export interface RouteRole {
   /** For the answer to a member without it. */
   readonly refusal: string;
+  /** Set if the course is in the body, which has to be read first. */
+  readonly body: CourseBody | undefined;
   /**
    * Whether the member may send this request. Throws, or rejects with, GatewayError `login_unavailable` if the roles
    * cannot be read.
+   * @param inBody the courses that `body` found
    */
-  isHeld(principal: MemberPrincipal, target: Target, request: Asking): boolean | Promise<boolean>;
+  isHeld(
+    principal: MemberPrincipal,
+    target: Target,
+    request: Asking,
+    inBody?: SentBody['courses'],
+  ): boolean | Promise<boolean>;
 }
 
-/** The role that a route needs, in proxy mode and in plugin mode; undefined if it needs none. */
+/**
+ * The role that a route needs, in proxy mode and in plugin mode; undefined if it needs none.
+ * @param limit maximum size of a body in bytes
+ */
 export function routeRole(
   { match, role: rule }: Pick<RouteConfig, 'match' | 'role'>,
   rolesOf: RolesOf,
+  limit: number,
 ): RouteRole | undefined {
   if (rule === undefined) return undefined;
   const segments = segmentNames(match);
-  const query = new Map(
-    placesOf(rule).flatMap((place) => (place.in === 'query' ? [[place.name, queryValue(place.name)] as const] : [])),
-  );
+  const named = (where: CoursePlace['in']) => placesOf(rule).flatMap((place) => (place.in === where ? place.name : []));
+  const query = new Map(named('query').map((name) => [name, queryValue(name)] as const));
+  const inBodies = [...new Set(named('body'))];
   return {
     refusal: neededRole(rule),
-    isHeld({ sub }, target, request) {
-      const courseAt = ({ in: where, name }: CoursePlace) =>
-        where === 'path'
+    body: inBodies.length === 0 ? undefined : courseBody(inBodies, limit),
+    isHeld({ sub }, target, request, inBody) {
+      const courseAt = ({ in: where, name }: CoursePlace) => {
+        if (where === 'body') return inBody?.get(name);
+        return where === 'path'
           ? decodedComponent(target.path.split('/')[segments.get(name) ?? -1] ?? '')
           : query.get(name)?.(target.query, request);
+      };
       const roles = rolesOf(sub);
       return roles instanceof Promise
         ? roles.then((found) => meets(rule, found, courseAt))
@@ -46,23 +61,11 @@ export function routeRole(
   };
 }
 
-/**
- * Reads a query parameter as every backend reads it: it is there once, in exactly this spelling, and no body could
- * overrule it. Otherwise undefined.
- */
+/** Reads a query parameter that no body could overrule. Undefined if there is none, or if it is not clear. */
 function queryValue(name: string): (query: string, request: Asking) => string | undefined {
-  const names = parameterNames([name]);
+  const read = courseParameter(name);
   return (query, request) => {
-    const others = new Set(names.othersIn(query));
-    const [found = '', another] = query
-      .slice(1)
-      .split('&')
-      .filter((piece) => piece !== '' && !others.has(piece));
-    const clear = another === undefined && !found.includes(';') && !names.hiddenIn(query);
-    if (!clear || requestFraming(request as IncomingMessage).kind !== 'none' || !found.startsWith(`${name}=`))
-      return undefined;
-    const value = decodedComponent(found.slice(name.length + 1).replaceAll('+', ' '));
-    // The backend may decode it again.
-    return value?.includes('%') === true ? undefined : value;
+    const { value, isClear } = read(query);
+    return isClear && requestFraming(request as IncomingMessage).kind === 'none' ? value : undefined;
   };
 }

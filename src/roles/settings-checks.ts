@@ -1,6 +1,7 @@
 import type { UntracedProblem } from '../config/problems.ts';
 import { parseMatch, segmentNames } from '../config/route.ts';
 import { keysAt, listAt, type Path, type Tree, valueAt } from '../config/tree.ts';
+import { isObject } from '../http/json-object.ts';
 import { parseRule, placesOf, type RoleRule } from './settings-rule.ts';
 
 /**
@@ -17,10 +18,21 @@ export function checkRoles(tree: Tree): readonly UntracedProblem[] {
   };
   const indexes = (...path: string[]) => listAt(tree, path).map((_, index): Path => [...path, index]);
   return [
+    ...withoutQuestion(tree),
     ...keysAt(tree, ['scopes']).flatMap((name) => within(['scopes', name], ofScope)),
     ...indexes('routes').flatMap((path) => within(path, (rule) => ofRoute(tree, path, rule))),
     ...indexes('mcp', 'tools').flatMap((path) => within(path, (rule) => ofTool(valueAt(tree, path), rule))),
   ];
+}
+
+/** whoami takes a member's session, which is not there for a refresh, or when a role has to be asked for again. */
+function withoutQuestion(tree: Tree): readonly UntracedProblem[] {
+  if (!isObject(tree.roles) || tree.roles.upstream !== undefined || tree.roles.path !== undefined) return [];
+  const recheck = valueAt(tree, ['login', 'recheck']);
+  if (isObject(recheck) && (recheck.format ?? 'json') === 'json') return [];
+  const message =
+    'needs `upstream` and `path`, or a `login.recheck` in JSON: the gate asks for roles again while the member is away, and whoami cannot say them then';
+  return [{ path: ['roles'], at: 'key', message }];
 }
 
 function unanswered(tree: Tree, rule: RoleRule): string | undefined {
@@ -39,10 +51,14 @@ function ofRoute(tree: Tree, path: Path, rule: RoleRule): string | undefined {
   const match = String(valueAt(tree, [...path, 'match']));
   const { methods } = parseMatch(match);
   for (const { in: where, name } of placesOf(rule)) {
-    if (where === 'args') return 'must be {path.NAME} or {query.NAME}: a route has no arguments';
+    if (where === 'args') return 'must be {path.NAME}, {query.NAME} or {body.NAME}: a route has no arguments';
     if (where === 'path' && !segmentNames(match).has(name)) return `needs a segment {${name}} in \`match\``;
     if (where === 'query' && methods?.every((method) => method === 'GET') !== true)
       return 'can be {query.NAME} for GET only: in other requests, a body could say another course';
+    if (where === 'body' && methods?.every((method) => WITH_BODY.has(method)) !== true)
+      return 'can be {body.NAME} for POST, PUT and PATCH only: servers disagree on bodies of other requests';
+    if (where === 'body' && valueAt(tree, [...path, 'forwardedBy']) === 'gateway')
+      return 'can be {body.NAME} only where coursegate forwards the requests: a gateway does not show it their bodies';
   }
   if ((valueAt(tree, [...path, 'anonymous']) ?? tree.anonymous) !== 'serve') return undefined;
   return 'needs a member, but this route serves requests without a token: set `anonymous: refuse`';
@@ -55,5 +71,7 @@ function ofTool(tool: unknown, rule: RoleRule): string | undefined {
   if (wrong === undefined) return undefined;
   return wrong.in === 'args'
     ? `needs an input "${wrong.name}": name it in input.required`
-    : 'must be {args.NAME}: a tool has neither a path nor a query';
+    : 'must be {args.NAME}: a tool has neither a path nor a query nor a body';
 }
+
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);

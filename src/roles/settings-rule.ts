@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import type { MemberRoles } from '../oauth/member-roles.ts';
 
-/** Where the id of the course is: a segment of the route's path, a query parameter, or an argument. */
+/** Where the id of the course is: a segment of the route's path, a query parameter, a member of the body, an argument. */
 export interface CoursePlace {
-  readonly in: 'path' | 'query' | 'args';
+  readonly in: 'path' | 'query' | 'body' | 'args';
   readonly name: string;
 }
 
@@ -24,7 +24,7 @@ export type RoleRule = readonly NeededRole[];
 export const LONGEST_ROLE = 64;
 const MOST_ROLES = 8;
 
-const NEED = /^([^\s{},]{1,64})(?: of (?:any course|\{(path|query|args)\.([A-Za-z]\w{0,63})\}))?$/;
+const NEED = /^([^\s{},]{1,64})(?: of (?:any course|\{(path|query|body|args)\.([A-Za-z]\w{0,63})\}))?$/;
 
 const MESSAGE = 'must be a role such as admin, instructor of any course, or instructor of {path.courseId}';
 const need = z.string().regex(NEED, MESSAGE);

@@ -7,10 +7,15 @@ import { LONGEST_ROLE } from './settings-rule.ts';
 
 const roleName = text.max(LONGEST_ROLE);
 
-/** How the gate asks the backend what a member is, and where the answer has it. */
+/**
+ * How the gate asks the backend what a member is, and where the answer has it. Without a question of its own, it is the
+ * question of `login.recheck`.
+ */
 export const roles = z
   .strictObject({
     ...memberQuestion,
+    upstream: memberQuestion.upstream.optional(),
+    path: memberQuestion.path.optional(),
     interval: duration.prefault('60s'),
     school: pointer.optional(),
     courses: pointer.optional(),
@@ -20,6 +25,10 @@ export const roles = z
   })
   .refine(({ school, courses }) => school !== undefined || courses !== undefined, {
     message: 'must have school, courses or both: where the answer has the roles',
+  })
+  .refine(({ upstream, path, key }) => (upstream === undefined ? (path ?? key) === undefined : path !== undefined), {
+    message:
+      'must have upstream and path, or neither of them and no key: then the answer of login.recheck has the roles',
   })
   .transform((given) => ({ ...given, ...RECHECK }));
 

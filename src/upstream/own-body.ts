@@ -1,5 +1,5 @@
 import { GatewayError, invalidRequest } from '../errors.ts';
-import { isUtf8Json, readBody } from '../http/body.ts';
+import { isUtf8Json, readBody, utf8Text } from '../http/body.ts';
 import type { Exchange, ReplacedRequest } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
 import type { Principal } from '../oauth/principal.ts';
@@ -8,7 +8,7 @@ import { jsonMembers } from './json-members.ts';
 import type { ParameterNames } from './parameter-name.ts';
 
 /** Such a body is held in memory whole and parsed on the one thread that serves all requests. */
-const LONGEST = 1024 * 1024;
+export const LONGEST_BODY = 1024 * 1024;
 
 /** Digests of a body that is not the one sent on (RFC 9530, RFC 1864). */
 const DIGESTS = new Set(['content-digest', 'repr-digest', 'digest', 'content-md5']);
@@ -28,14 +28,15 @@ export type OwnBody = (exchange: Exchange) => Promise<ReplacedRequest | undefine
  * @param limit maximum size in bytes
  */
 export function ownBody(names: ParameterNames, set: readonly string[], limit: number): OwnBody {
-  return async ({ request, principal }) => {
+  return async ({ request, principal, replacement: read }) => {
     if (requestFraming(request).kind === 'none') {
       if (set.length > 0) throw notAnObject();
       return undefined;
     }
     const types = fieldValues(request.rawHeaders, 'content-type');
     if (types.length !== 1 || !isUtf8Json(types[0] as string)) throw notJson();
-    const members = jsonMembers(textOf(await readBody(request, Math.min(limit, LONGEST))));
+    const bytes = read?.body ?? (await readBody(request, Math.min(limit, LONGEST_BODY)));
+    const members = jsonMembers(utf8Text(bytes));
     if (members === undefined) throw notAnObject();
     const id = JSON.stringify(memberId(principal));
     const ours = set.map((name) => `${JSON.stringify(name)}:${id}`);
@@ -45,15 +46,6 @@ export function ownBody(names: ParameterNames, set: readonly string[], limit: nu
       rawHeaders: withoutDigests(request.rawHeaders),
     };
   };
-}
-
-/** JSON is UTF-8 (RFC 8259 section 8.1). Returns '', which is not JSON, for other bytes. */
-function textOf(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return '';
-  }
 }
 
 function memberId(principal: Principal): string {

@@ -29,6 +29,11 @@ beforeAll(async () => {
       routes: [
         { match: 'GET /v/school', role: 'admin', ...route },
         { match: 'GET /v/query', role: 'instructor of {query.course}', ...route },
+        { match: 'POST /v/body', role: 'instructor of {body.course}', bodyLimit: '2KiB', ...route },
+        {
+          ...{ match: 'POST /v/own', role: 'instructor of {body.course}', ...route },
+          ...{ query: { teacher: '{member.id}' }, body: { author: '{member.id}' } },
+        },
         { match: 'GET|POST /v/{courseId}/grades', role: 'instructor of {path.courseId}', ...route },
       ],
     },
@@ -261,5 +266,162 @@ describe('the course of a request', () => {
       status: 401,
       challenge: true,
     });
+  });
+});
+
+describe('the course in a body', () => {
+  const JSON_TYPE = 'application/json';
+  const FORM = 'application/x-www-form-urlencoded';
+  const send = (type: string, body: string | Buffer, path = '/v/body', more = {}) =>
+    ask(path, 'sam', {
+      method: 'POST',
+      body,
+      headers: { 'content-type': type, 'content-length': Buffer.byteLength(body), ...more },
+    });
+  const outcome = async (type: string, body: string | Buffer, path?: string) => {
+    const { status, reached } = await send(type, body, path);
+    return { status, reached };
+  };
+
+  it.each([
+    [JSON_TYPE, '{"course":"algebra"}'],
+    [JSON_TYPE, ' { "grade": 1.50, "other": {"course": "botany"}, "c\\u006furse" : "alg\\u0065bra", "a": [1] }\n'],
+    ['application/vnd.api+json; charset=UTF-8', '{"course":"algebra"}'],
+    [FORM, 'course=algebra'],
+    [FORM, 'grade=1.50&course=alg%65bra&note=a+%2B+b%20%C3%A9'],
+    [`${FORM};charset=utf-8`, 'a[]=1&a[]=2&course=algebra'],
+  ])('is found in %s %s, which is sent on unchanged', async (type, body) => {
+    expect(await outcome(type, body)).toEqual({ status: 200, reached: 1 });
+    expect(String(legacy.last().body)).toBe(body);
+    expect(legacy.last().values('content-length')).toEqual([String(Buffer.byteLength(body))]);
+    expect(legacy.last().values('content-type')).toEqual([type]);
+  });
+
+  it('is found in a body of unknown length, and in one that waits to be asked for', async () => {
+    for (const more of [
+      { 'transfer-encoding': 'chunked', 'content-length': undefined },
+      { expect: '100-continue', 'content-length': 20 },
+    ]) {
+      const fields = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined));
+      const { status, reached } = await ask('/v/body', 'sam', {
+        ...{ method: 'POST', body: '{"course":"algebra"}', headers: { 'content-type': JSON_TYPE, ...fields } },
+      });
+      expect({ status, reached }).toEqual({ status: 200, reached: 1 });
+      expect(String(legacy.last().body)).toBe('{"course":"algebra"}');
+    }
+  });
+
+  it('can be a whole number', async () => {
+    school.records.set(sam, { courses: { '7': 'instructor' } });
+    expect(await outcome(JSON_TYPE, '{"course":7}')).toEqual({ status: 200, reached: 1 });
+    expect(await outcome(JSON_TYPE, '{"course":8}')).toEqual({ status: 403, reached: 0 });
+  });
+
+  it.each([
+    [JSON_TYPE, '{"course":"botany"}'],
+    [JSON_TYPE, '{"course":"Algebra"}'],
+    [JSON_TYPE, '{"course":"algebra\\u0000"}'],
+    [JSON_TYPE, '{"course":""}'],
+    [JSON_TYPE, '{"other":{"course":"algebra"}}'],
+    [JSON_TYPE, '{}'],
+    [FORM, 'course=botany'],
+    [FORM, 'course=algebra%20'],
+    [FORM, 'other=algebra'],
+    [FORM, 'course='],
+  ])('is not one that the member teaches in %s %s', async (type, body) => {
+    expect(await outcome(type, body)).toEqual({ status: 403, reached: 0 });
+  });
+
+  it('is not there without a body', async () => {
+    expect(await outcome(JSON_TYPE, '')).toEqual({ status: 403, reached: 0 });
+    expect(await outcome('text/plain', '')).toEqual({ status: 403, reached: 0 });
+  });
+
+  it.each([
+    [JSON_TYPE, '{"course":"algebra","course":"algebra"}'],
+    [JSON_TYPE, '{"course":"algebra","course":"botany"}'],
+    [JSON_TYPE, '{"course":"botany","c\\u006furse":"algebra"}'],
+    [JSON_TYPE, '{"course":"algebra","Course":"botany"}'],
+    [JSON_TYPE, '{"course":"algebra","course[]":"botany"}'],
+    [JSON_TYPE, '{"course":"algebra","__proto__":{"course":"botany"}}'],
+    [JSON_TYPE, '{"COURSE":"algebra"}'],
+    [JSON_TYPE, '{"course":["algebra"]}'],
+    [JSON_TYPE, '{"course":{"id":"algebra"}}'],
+    [JSON_TYPE, '{"course":null}'],
+    [JSON_TYPE, '{"course":true}'],
+    [JSON_TYPE, '{"course":1.5}'],
+    [JSON_TYPE, '{"course":90071992547409930}'],
+    [JSON_TYPE, '[{"course":"algebra"}]'],
+    [JSON_TYPE, '"algebra"'],
+    [JSON_TYPE, '{"course":"algebra"'],
+    [JSON_TYPE, '{"course":"algebra"} {"course":"botany"}'],
+    [JSON_TYPE, "{course:'algebra'}"],
+    [JSON_TYPE, Buffer.from('{"course":"algebra","x":"\xff"}', 'latin1')],
+    [FORM, 'course=algebra&course=botany'],
+    [FORM, 'course=algebra&course=algebra'],
+    [FORM, 'course=algebra;course=botany'],
+    [FORM, 'course=algebra&Course=botany'],
+    [FORM, 'course=algebra&course[]=botany'],
+    [FORM, 'course=algebra&c%6Furse=botany'],
+    [FORM, 'course=algebra&x=1%26course=botany'],
+    [FORM, 'course[]=algebra'],
+    [FORM, 'COURSE=algebra'],
+    [FORM, 'course=%2561lgebra'],
+    [FORM, 'course=algebra%'],
+    [FORM, 'course=algebra\r\ncourse=botany'],
+    [FORM, 'course=algebra&n=\u00e9'],
+    [FORM, 'course'],
+  ])('is refused where servers could read another one: %s %s', async (type, body) => {
+    expect(await outcome(type, body)).toEqual({ status: 400, reached: 0 });
+  });
+
+  it.each(['course=botany', 'course=algebra', 'Course=x', 'x=1%26course=botany', 'course[]=botany'])(
+    'is refused beside one in the query: %s',
+    async (query) => {
+      expect(await outcome(JSON_TYPE, '{"course":"algebra"}', `/v/body?${query}`)).toEqual({ status: 400, reached: 0 });
+    },
+  );
+
+  it.each([
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    'application/json; charset=utf-16',
+    'application/xml',
+    'application/x-ndjson',
+  ])('is not looked for in %s', async (type) => {
+    expect(await outcome(type, '{"course":"algebra"}')).toEqual({ status: 415, reached: 0 });
+  });
+
+  it('is not looked for in a compressed body, in one of two types, or in one that is too large', async () => {
+    const body = '{"course":"algebra"}';
+    expect((await send(JSON_TYPE, body, '/v/body', { 'content-encoding': 'gzip' })).status).toBe(415);
+    expect((await send(JSON_TYPE, body, '/v/body', { 'content-type': [JSON_TYPE, FORM] })).status).toBeGreaterThan(399);
+    const large = `{"course":"algebra","x":"${'x'.repeat(2048)}"}`;
+    expect(await outcome(JSON_TYPE, large)).toEqual({ status: 413, reached: 0 });
+    const chunked = await ask('/v/body', 'sam', {
+      method: 'POST',
+      body: large,
+      headers: { 'content-type': JSON_TYPE, 'transfer-encoding': 'chunked' },
+    });
+    expect({ status: chunked.status, reached: chunked.reached }).toEqual({ status: 413, reached: 0 });
+  });
+
+  it('is read beside what the route fills in', async () => {
+    const body = '{"course":"algebra","author":"m-1002"}';
+    expect(await outcome(JSON_TYPE, body, '/v/own?teacher=m-1002&page=2')).toEqual({ status: 200, reached: 1 });
+    expect(JSON.parse(String(legacy.last().body))).toEqual({ author: sam, course: 'algebra' });
+    expect(legacy.last().target).toBe(`/v/own?teacher=${sam}&page=2`);
+    expect(await outcome(JSON_TYPE, body.replace('algebra', 'botany'), '/v/own')).toEqual({ status: 403, reached: 0 });
+    expect(await outcome(FORM, 'course=algebra', '/v/own')).toEqual({ status: 415, reached: 0 });
+  });
+
+  it('is not read for a member who has no token', async () => {
+    const { status } = await rawRequest(world.origin, {
+      path: '/v/body',
+      method: 'POST',
+      body: '{"course"',
+      headers: { 'content-type': JSON_TYPE, 'content-length': 9 },
+    });
+    expect(status).toBe(401);
   });
 });

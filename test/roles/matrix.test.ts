@@ -32,6 +32,10 @@ route   GET /v/courses/COURSE/notes/COURSE            ---         a--        -b-
 route   GET /v/courses/COURSE/members                 abc         a--        ---      ---
 route   GET /v/teaching?for=COURSE                    ---         abc        ---      ---
 route   GET /v/by-query?course=COURSE                 ---         a--        ---      ---
+json    POST /v/by-body                               ---         a--        ---      ---
+json    PUT /v/by-body/members                        abc         a--        ---      ---
+form    POST /v/by-body                               ---         a--        ---      ---
+form    PUT /v/by-body/members                        abc         a--        ---      ---
 plugin  GET /v/plugin/anyone/COURSE                   abc         abc        abc      abc
 plugin  GET /v/plugin/school/COURSE                   abc         ---        ---      ---
 plugin  GET /v/plugin/courses/COURSE/grades           ---         a--        ---      ---
@@ -61,6 +65,7 @@ tool    read_members                                  abc         a--        ---
 tool    read_teaching                                 ---         abc        ---      ---
 tool    grades_by_route                               ---         a--        ---      ---
 tool    grades_by_query                               ---         a--        ---      ---
+tool    grade_by_body                                 ---         a--        ---      ---
 tool    notes_of_assistants                           ---         a--        -b-      ---
 listed  read_anything                                 abc         abc        abc      abc
 listed  read_school                                   abc         ---        ---      ---
@@ -69,6 +74,7 @@ listed  read_members                                  abc         abc        ---
 listed  read_teaching                                 ---         abc        ---      ---
 listed  grades_by_route                               ---         abc        ---      ---
 listed  grades_by_query                               ---         abc        ---      ---
+listed  grade_by_body                                 ---         abc        ---      ---
 listed  notes_of_assistants                           ---         abc        abc      ---
 `;
 
@@ -115,6 +121,7 @@ const TOOLS = [
   tool('read_teaching', { role: 'instructor of any course' }),
   tool('grades_by_route', { get: undefined, route: 'GET /v/courses/{course}/grades' }),
   tool('grades_by_query', { get: undefined, route: 'GET /v/by-query' }),
+  tool('grade_by_body', { get: undefined, route: 'POST /v/by-body' }),
   tool('notes_of_assistants', { get: undefined, route: 'GET /v/courses/{course}/notes/{course}' }),
 ];
 
@@ -178,6 +185,10 @@ beforeAll(async () => {
         })),
         ...routes('/v/plugin', { forwardedBy: 'gateway' }),
         ...routes('/v', {}),
+        ...[
+          { match: 'POST /v/by-body', role: 'instructor of {body.course}' },
+          { match: 'PUT /v/by-body/members', role: ['admin', 'instructor of {body.course}'] },
+        ].map((route) => ({ ...route, upstream: 'legacy', scopes: [], anonymous: 'refuse' })),
       ],
     },
   });
@@ -222,24 +233,35 @@ async function graphql(query: string, name: string, course: string): Promise<boo
   return false;
 }
 
+async function byRoute(what: string, type?: string, body?: string): Promise<boolean> {
+  const [method = '', path = ''] = what.split(' ');
+  const before = legacy.requests.length;
+  const fields = type === undefined || body === undefined ? {} : bodyFields(type, body);
+  const headers = { ...bearer(token), ...fields };
+  const answer = await rawRequest(world.origin, { path, method, headers, ...(body === undefined ? {} : { body }) });
+  const reached = legacy.requests.length - before;
+  if (answer.status === 200) return reached === 1 && (body === undefined || String(legacy.last().body) === body);
+  expect({ status: answer.status, reached, challenge: answer.headers['www-authenticate'] }).toEqual({
+    status: 403,
+    reached: 0,
+    challenge: undefined,
+  });
+  expect(JSON.parse(answer.text)).toMatchObject({
+    code: 'forbidden',
+    title: expect.stringMatching(/^This needs the role (admin|instructor|assistant)/),
+  });
+  return false;
+}
+
+const bodyFields = (type: string, body: string) => ({
+  'content-type': type,
+  'content-length': String(Buffer.byteLength(body)),
+});
+
 const ASK: Readonly<Record<string, Ask>> = {
-  async route(what) {
-    const [method = '', path = ''] = what.split(' ');
-    const before = legacy.requests.length;
-    const { status, text, headers } = await rawRequest(world.origin, { path, method, headers: bearer(token) });
-    const reached = legacy.requests.length - before;
-    if (status === 200) return reached === 1;
-    expect({ status, reached, challenge: headers['www-authenticate'] }).toEqual({
-      status: 403,
-      reached: 0,
-      challenge: undefined,
-    });
-    expect(JSON.parse(text)).toMatchObject({
-      code: 'forbidden',
-      title: expect.stringMatching(/^This needs the role (admin|instructor|assistant)/),
-    });
-    return false;
-  },
+  route: (what) => byRoute(what),
+  json: (what, course) => byRoute(what, 'application/json', `{ "grade": 1.50, "course": "${course}" }`),
+  form: (what, course) => byRoute(what, 'application/x-www-form-urlencoded', `grade=1.50&course=${course}`),
   async plugin(what) {
     const [method = '', path = ''] = what.split(' ');
     const response = await fetch(`http://127.0.0.1:${decisions}/decide/haproxy`, {
@@ -328,7 +350,7 @@ describe('while roles cannot be read', () => {
     school.upstream.script((_, response) => void response.writeHead(500).end());
   });
 
-  it.each(['route', 'plugin', 'field', 'tool', 'any request with a scope that needs a role'])(
+  it.each(['route', 'body', 'plugin', 'field', 'tool', 'any request with a scope that needs a role'])(
     '%s is closed',
     async (kind) => {
       const before = legacy.requests.length;
@@ -340,6 +362,7 @@ describe('while roles cannot be read', () => {
         });
       const asked: Record<string, () => Promise<Response>> = {
         route: () => at('/v/courses/algebra/grades'),
+        body: () => at('/v/by-body', { course: 'algebra' }),
         plugin: () =>
           fetch(`http://127.0.0.1:${decisions}/decide/haproxy`, {
             headers: {

@@ -13,6 +13,7 @@ describe('a role in the configuration', () => {
     ['GET /a/{id}/b', '"instructor of {path.id}"'],
     ['GET|POST /a/{id}/b/{other}/**', '["instructor of {path.other}", "x of {path.id}", admin]'],
     ['GET /a', '"instructor of {query.course}"'],
+    ['POST|PUT|PATCH /a', '"instructor of {body.course}"'],
     ['GET /a', 'курсовод of any course'],
   ])('for %s can be %s', async (match, role) => {
     expect((await load(route(match, role))).config.routes).toHaveLength(1);
@@ -36,10 +37,23 @@ describe('a role in the configuration', () => {
       ROLES,
       'can be {query.NAME} for GET only: in other requests, a body could say another course',
     ],
-    ['GET /a', '"instructor of {args.id}"', '', ROLES, 'must be {path.NAME} or {query.NAME}: a route has no arguments'],
     [
       'GET /a',
+      '"instructor of {args.id}"',
+      '',
+      ROLES,
+      'must be {path.NAME}, {query.NAME} or {body.NAME}: a route has no arguments',
+    ],
+    ...['GET', 'DELETE', '*', 'POST|DELETE'].map((methods): [string, string, string, string, string] => [
+      `${methods} /a`,
       '"instructor of {body.id}"',
+      '',
+      ROLES,
+      'can be {body.NAME} for POST, PUT and PATCH only: servers disagree on bodies of other requests',
+    ]),
+    [
+      'GET /a',
+      '"instructor of {header.id}"',
       '',
       ROLES,
       'must be a role such as admin, instructor of any course, or instructor of {path.courseId}',
@@ -78,6 +92,14 @@ describe('a role in the configuration', () => {
     const column = `  - { match: "${match}", upstream: school, role: `.length + 1;
     expect(await mistakes(route(match, role, more, roles))).toEqual([
       `gate.yaml:${line}:${column}  routes[0].role: ${message}`,
+    ]);
+  });
+
+  it('cannot look into a body that a gateway forwards, which coursegate does not see', async () => {
+    const forwarded = route('POST /a', '"instructor of {body.id}"', ', forwardedBy: gateway');
+    const listen = 'listen: { decisions: { address: "unix:/run/decisions.sock" } }\n';
+    expect(await mistakes(forwarded + listen)).toEqual([
+      'gate.yaml:17:49  routes[0].role: can be {body.NAME} only where coursegate forwards the requests: a gateway does not show it their bodies',
     ]);
   });
 
@@ -131,7 +153,11 @@ ${ROLES}mcp:
   it.each([
     ['"instructor of {args.page}"', undefined, 'needs an input "page": name it in input.required'],
     ['"instructor of {args.id}"', undefined, 'needs an input "id": name it in input.required'],
-    ['"instructor of {path.course}"', undefined, 'must be {args.NAME}: a tool has neither a path nor a query'],
+    [
+      '"instructor of {path.course}"',
+      undefined,
+      'must be {args.NAME}: a tool has neither a path nor a query nor a body',
+    ],
     ['admin', 'scopes: []', 'needs a member: name the scopes of the tool, too'],
   ])('cannot be %s', async (role, more, message) => {
     expect(await mistakes(tool(role, more))).toEqual([`gate.yaml:24:13  mcp.tools[0].role: ${message}`]);
@@ -148,7 +174,7 @@ ${ROLES}scopes:
     expect((await load(scope(role))).config.scopes['courses:write']).toMatchObject({ kind: 'write' });
   });
 
-  it.each(['path', 'query', 'args'])('cannot look for the course in the %s', async (where) => {
+  it.each(['path', 'query', 'args', 'body'])('cannot look for the course in the %s', async (where) => {
     expect(await mistakes(scope(`"instructor of {${where}.id}"`))).toEqual([
       'gate.yaml:17:26  scopes["courses:write"].role: must be a role at the school or of any course: a scope is for requests to many courses',
     ]);
