@@ -123,8 +123,14 @@ async function backendReport(
   const { member, signIn, browser, json, timeout } = flags;
   const { openBrowser } = await import('../operator/connect/open-browser.ts');
   const { waitFor } = await import('./progress.ts');
+  const loaded = await readConfig(config, terminal);
   return examineBackend({
-    loaded: await readConfig(config, terminal),
+    loaded,
+    async changedTools() {
+      const { changedTools } = await import('../mcp/tool-server/changes.ts');
+      const changes = await changedTools(loaded.config, terminal.environment);
+      return changes.map(({ tool }) => tool.name);
+    },
     admin: await adminClient(flags, terminal),
     ...audit,
     member,

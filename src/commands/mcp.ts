@@ -2,11 +2,21 @@ import { counted } from '../http/amounts.ts';
 import { readTextFile } from './admin-client.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { misused } from './failure.ts';
+import type { Terminal } from './terminal.ts';
 
 interface ImportFlags {
   readonly config: string;
   readonly openapi?: string;
+  readonly server?: string;
+  readonly path?: string;
+  readonly scopes?: string;
   readonly writes: boolean;
+}
+
+interface DiffFlags {
+  readonly config: string;
+  readonly accept: boolean;
 }
 
 interface SubmitFlags {
@@ -17,19 +27,30 @@ interface SubmitFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  subcommand(command, 'import').action(async ({ config: file, openapi, writes }: ImportFlags) => {
-    const { proposeFromOpenApi, proposeFromRoutes } = await import('../mcp/import.ts');
-    const { readPlainYaml, writePlainYaml } = await import('../config/plain-yaml.ts');
-    const { config } = await readConfig(file, terminal);
-    const { tools, notes } =
-      openapi === undefined
-        ? proposeFromRoutes(config.routes)
-        : proposeFromOpenApi(readPlainYaml(await readTextFile(openapi)), config.routes, { writes });
+  subcommand(command, 'import').action(async (flags: ImportFlags) => {
+    const { writePlainYaml } = await import('../config/plain-yaml.ts');
+    const { tools, notes } = await proposals(flags, terminal);
     for (const note of notes) terminal.tell(`left out: ${note}`);
     terminal.tell(
       `${counted(tools.length, 'tool')} proposed. Keep the few that help members, and describe them in members' own words.`,
     );
     terminal.print(writePlainYaml({ tools }));
+  });
+
+  subcommand(command, 'diff').action(async ({ config: file, accept }: DiffFlags) => {
+    const { acceptHashes, changedTools } = await import('../mcp/tool-server/changes.ts');
+    const { config } = await readConfig(file, terminal);
+    const changes = await changedTools(config, terminal.environment);
+    for (const { tool, lines } of changes) for (const line of [`${tool.name}:`, ...lines]) terminal.say(line);
+    if (changes.length === 0) {
+      terminal.say('No differences.');
+      return;
+    }
+    const isMeant = accept && (!terminal.interactive || (await terminal.confirm('Approve these definitions?', false)));
+    const written = isMeant ? await acceptHashes(file, config.mcp?.file, changes) : [];
+    for (const path of written)
+      terminal.tell(`${path}: the new hashes are written. Now look through descriptions and inputs.`);
+    if (written.length === 0) terminal.end(EXIT.failure);
   });
 
   subcommand(command, 'submit').action(async ({ config: file, dir, url, token }: SubmitFlags) => {
@@ -57,3 +78,21 @@ export const define: Define = (command, terminal) => {
     if (problems.length > 0) terminal.end(EXIT.failure);
   });
 };
+
+async function proposals({ config: file, openapi, server, path, scopes, writes }: ImportFlags, terminal: Terminal) {
+  const { proposeFromOpenApi, proposeFromRoutes } = await import('../mcp/import.ts');
+  const { config } = await readConfig(file, terminal);
+  if (server !== undefined) {
+    if (path === undefined || scopes === undefined || openapi !== undefined)
+      throw misused('--server needs --path and --scopes, and does not go with --openapi.');
+    if (config.upstreams[server] === undefined) throw misused(`No upstream is named "${server}".`);
+    const { proposeFromServer } = await import('../mcp/tool-server/propose.ts');
+    const { withLists } = await import('../mcp/tool-server/lister.ts');
+    const place = { upstream: server, path };
+    const listed = await withLists(config, terminal.environment, (list) => list(place));
+    return proposeFromServer(listed, { ...place, scopes: scopes.split(','), writes });
+  }
+  if (openapi === undefined) return proposeFromRoutes(config.routes);
+  const { readPlainYaml } = await import('../config/plain-yaml.ts');
+  return proposeFromOpenApi(readPlainYaml(await readTextFile(openapi)), config.routes, { writes });
+}

@@ -21,7 +21,7 @@ export function checkReferences(tree: Tree): readonly UntracedProblem[] {
       ['events', 'upstream'],
       ...keysAt(tree, ['upstreams']).map((name) => ['upstreams', name, 'credential', 'mint', 'upstream']),
       ...routes.map((path) => [...path, 'upstream']),
-      ...tools.map((path) => [...path, 'get', 'upstream']),
+      ...tools.flatMap((path) => ['get', 'server'].map((key) => [...path, key, 'upstream'])),
     ]),
     ...[...tools, ...routes, ...places('resources')].flatMap((path) => unknownScopes(tree, [...path, 'scopes'])),
     ...keysAt(tree, ['claims']).flatMap((name) => claimProblems(tree, ['claims', name])),

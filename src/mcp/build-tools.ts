@@ -14,6 +14,7 @@ import { routeAction } from './route-action.ts';
 import { runner } from './run-tool.ts';
 import type { Action, BuiltAction, Tool, ToolDescriptor } from './tool.ts';
 import { actionWithRole } from './tool-role.ts';
+import type { ServerActionOf } from './tool-server/server-action.ts';
 import { getAction } from './upstream-action.ts';
 
 export interface ToolParts {
@@ -30,6 +31,8 @@ export interface ToolParts {
   readonly cards: Cards;
   /** Holds the calls of a tool with `approve`. */
   readonly hold: (config: ToolConfig, act: Action) => Action;
+  /** Creates the action of a tool with `server`. */
+  readonly serverAction: ServerActionOf;
   /** Replaces names of people in results. */
   readonly hide: HideNames;
   /** Characters of one text in a result, and bytes of a whole result. */
@@ -102,7 +105,7 @@ function mappingOf({ result }: ToolConfig, wrong: Wrong): AnswerMapping {
 
 function actionOf(config: ToolConfig, parts: ToolParts, wrong: Wrong): BuiltAction | undefined {
   const { prepare, call } = parts;
-  const { graphql, get, route } = config;
+  const { graphql, get, route, server } = config;
   const scoped = config.scopes.length > 0;
   if (graphql !== undefined && prepare !== undefined) {
     const all = Object.keys(propertiesOf(config));
@@ -115,6 +118,10 @@ function actionOf(config: ToolConfig, parts: ToolParts, wrong: Wrong): BuiltActi
     const built = routeAction(route, parts, { inputs: Object.keys(propertiesOf(config)), scoped });
     if (!('mistake' in built)) return built;
     wrong(['route'], built.mistake);
+  } else if (server !== undefined) {
+    const readOnly = config.annotations.readOnlyHint === true;
+    if (!scoped && !readOnly) wrong(['scopes'], 'must name a scope: only a tool with readOnlyHint may be public');
+    return { act: parts.serverAction(config, server), readOnly, scopes: [] };
   }
   return undefined;
 }

@@ -8,7 +8,8 @@ export function configuredTools(mcp: McpConfig | undefined): readonly ToolDescri
 }
 
 /** Whether the action of a tool only reads, as far as its text shows. The gate asks the action itself. */
-function readsOnly({ graphql, route }: ToolConfig): boolean {
+function readsOnly({ graphql, route, server, annotations }: ToolConfig): boolean {
+  if (server !== undefined) return annotations.readOnlyHint === true;
   if (graphql !== undefined) return !/^\s*(#[^\n]*\n\s*)*mutation\b/.test(graphql);
   return route === undefined || route.startsWith('GET ');
 }

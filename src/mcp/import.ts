@@ -7,19 +7,22 @@ import { type ApiOperation, MOST_SCHEMAS, type OperationInput, operationsOf } fr
 import { proposePaging } from './propose-paging.ts';
 
 /** A proposed tool, in the form of the configuration file, for the operator to review and edit. */
-interface Proposal {
+export interface ToolProposal {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly scopes: readonly string[];
   readonly input?: object;
-  readonly route: string;
+  readonly output?: object;
+  readonly annotations?: object;
+  readonly route?: string;
+  readonly server?: object;
   readonly result?: object;
   readonly paging?: object;
 }
 
 export interface Proposals {
-  readonly tools: readonly Proposal[];
+  readonly tools: readonly ToolProposal[];
   /** What was left out and why. */
   readonly notes: readonly string[];
 }
@@ -28,7 +31,7 @@ export interface Proposals {
  * Common names for the id of the calling member. In a path it is filled in by the gate; elsewhere it is not offered as
  * an input.
  */
-const MEMBER = /^(member|user|customer|student)[._-]?(id|uid|uuid)$/i;
+export const MEMBER = /^(member|user|customer|student)[._-]?(id|uid|uuid)$/i;
 
 /** A tool without scopes is public, so nothing is proposed without scopes. */
 const NO_SCOPE = 'its route names no scope';
@@ -65,7 +68,7 @@ export function proposeFromOpenApi(
 /** Proposes read tools from routes: a list, and a single item if the route covers more than one path. */
 export function proposeFromRoutes(routes: readonly RouteConfig[]): Proposals {
   return collect(
-    routes.flatMap(({ match, scopes }): readonly (Proposal | string)[] => {
+    routes.flatMap(({ match, scopes }): readonly (ToolProposal | string)[] => {
       const { methods, pattern } = parseMatch(match);
       if (methods !== undefined && !methods.includes('GET')) return [`${match}: a route does not say what it writes`];
       if (scopes.length === 0) return [`${match}: ${NO_SCOPE}`];
@@ -77,7 +80,7 @@ export function proposeFromRoutes(routes: readonly RouteConfig[]): Proposals {
       });
       const area = path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? 'site';
       const words = area.replace(/[^A-Za-z0-9]+/g, ' ').trim();
-      const read = (name: string, title: string, at: string): Proposal =>
+      const read = (name: string, title: string, at: string): ToolProposal =>
         propose({ method: 'GET', path: at, name, title, description: undefined, inputs: inputsOf(at) }, scopes);
       const one = `${path}/{id${count === 0 ? '' : count + 1}}`;
       const list = read(`list_${area}`, `List ${words}`, path);
@@ -91,7 +94,7 @@ function inputsOf(path: string): readonly OperationInput[] {
   return names.map((name) => ({ name, required: true, schema: { type: 'string', minLength: 1, maxLength: 200 } }));
 }
 
-function propose(operation: ApiOperation, scopes: readonly string[]): Proposal {
+function propose(operation: ApiOperation, scopes: readonly string[]): ToolProposal {
   const { method, path, name, title, description } = operation;
   const inputs = operation.inputs.filter((input) => !MEMBER.test(input.name));
   const { inputs: all = inputs, ...inParts } = proposePaging({ ...operation, inputs }) ?? {};
@@ -109,14 +112,14 @@ function propose(operation: ApiOperation, scopes: readonly string[]): Proposal {
 }
 
 /** `listMyOrders` and `list my-orders` become `list_my_orders`. */
-function toolName(name: string): string {
+export function toolName(name: string): string {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/[^A-Za-z0-9]+/g, '_');
   const trimmed = words.toLowerCase().replace(/^_|_$/g, '');
   return trimmed.slice(0, 60) || 'tool';
 }
 
 /** Numbers duplicate names, because models call tools by name. */
-function collect(found: readonly (Proposal | string)[]): Proposals {
+export function collect(found: readonly (ToolProposal | string)[]): Proposals {
   const used = new Map<string, number>();
   const proposals = found.filter((one) => typeof one !== 'string');
   const tools = proposals.map((one) => {

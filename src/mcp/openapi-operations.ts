@@ -142,6 +142,11 @@ function plainSchema(reader: Reader, given: unknown, depth = 0): Record<string, 
   return plain;
 }
 
+/** The same for a schema that refers to nothing but itself. */
+export function simplified(schema: JsonObject): Record<string, unknown> {
+  return plainSchema({ document: schema, left: MOST_SCHEMAS }, schema);
+}
+
 /** The members of a map, one more than may be read at most. */
 function membersOf(map: JsonObject): readonly (readonly [string, unknown])[] {
   return Object.keys(map)

@@ -62,7 +62,8 @@ export async function openMcp(
   const hold = await holder(holdCall, loaded, onError);
   const cards = buildCards(mcp.tools, loaded.cards, loaded.config);
   const hide = hideNames(mcp.pseudonyms, deriveKey(secret, 'mcp-pseudonyms'));
-  const uses = { call, prepare, rolesOf, hold, hide, onError };
+  const serverAction = await serverActionsOf(mcp, { call, audit, clock: stored.clock });
+  const uses = { call, prepare, rolesOf, hold, serverAction, hide, onError };
   const { tools, findings } = buildTools({ ...mcp, ...uses, cards, routes, anonymous });
   if (findings.length > 0) throw loaded.mistaken(findings);
   // Everything that a tool needs, because few apps can ask for more later. What changes something starts unticked on
@@ -120,6 +121,19 @@ async function holder(
   const { createHold } = await import('./held-action.ts');
   // More than one tool needs: after a change of any of it, members are asked again.
   return createHold({ hold, behind: [config.routes, config.upstreams, accountFiles], onError });
+}
+
+/** Code of what no tool needs is not loaded. */
+async function serverActionsOf(
+  { tools }: McpConfig,
+  uses: Pick<McpUses, 'call' | 'audit'> & Pick<McpFoundation, 'clock'>,
+): Promise<ToolParts['serverAction']> {
+  if (tools.every(({ server }) => server === undefined)) {
+    return () => {
+      throw new Error('no tool is of a server');
+    };
+  }
+  return (await import('./tool-server/server-action.ts')).serverActions(tools, uses);
 }
 
 function instructionsOf({ signIn }: McpConfig, origin: string, name: string): string {

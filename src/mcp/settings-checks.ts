@@ -3,7 +3,7 @@ import { unknownName } from '../config/suggest.ts';
 import { keysAt, listAt, type Path, type Tree, valueAt } from '../config/tree.ts';
 
 /** Inputs that identify a member, in any spelling. The member comes from the token and cannot be an input. */
-const OWN_ID =
+export const OWN_ID =
   /^(member|user|customer|student)[._-]?(id|uid|uuid|email|name)$|^(as_?(user|member)|on_?behalf_?of|sub)$/i;
 
 const INPUTS = ['input', 'properties'];
@@ -75,7 +75,7 @@ function unknownInputs(tool: unknown, path: Path): readonly UntracedProblem[] {
 function memberWithoutScope(tool: unknown, path: Path): readonly UntracedProblem[] {
   if (listAt(tool, ['scopes']).length > 0) return [];
   const of = (key: string) => JSON.stringify(valueAt(tool, [key]) ?? null).includes('{member.id}');
-  if (valueAt(tool, ['graphql']) === undefined && !of('get') && !of('route')) return [];
+  if (valueAt(tool, ['graphql']) === undefined && !['get', 'route', 'server'].some(of)) return [];
   const message = 'accesses data of the member, so it needs scopes, such as [account:read]';
   return [{ path: [...path, 'scopes'], at: 'key', message }];
 }

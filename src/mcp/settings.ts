@@ -15,6 +15,17 @@ const get = z.strictObject({
   query: z.record(z.string().min(1), z.string()).default({}),
 });
 
+/** SEP-986. */
+const server = z.strictObject({
+  upstream: z.string().min(1),
+  path: z.string().regex(/^\/[^\s?#\\;{}]*$/, 'must be a path such as /wp-json/mcp/school, without ?, #, \\, ; or {}'),
+  tool: z.string().regex(/^[A-Za-z0-9_./-]{1,128}$/, 'must be at most 128 letters, digits, _, -, . and /'),
+  hash: z
+    .string()
+    .regex(/^sha256-[A-Za-z0-9_-]{43}$/, 'must be a hash that `coursegate mcp import --server` has written'),
+  arguments: z.record(text, z.string()).default({}),
+});
+
 const paging = z.strictObject({
   of: text,
   argument: text,
@@ -34,12 +45,14 @@ const tool = z
     graphql: text.optional(),
     get: get.optional(),
     route: z.string().optional(),
+    server: server.optional(),
     result: schema.optional(),
     paging: paging.optional(),
     approve: z.boolean().default(false),
     card: z.string().min(1).optional(),
     annotations: z
       .strictObject({
+        readOnlyHint: z.boolean().optional(),
         destructiveHint: z.boolean().optional(),
         idempotentHint: z.boolean().optional(),
         openWorldHint: z.boolean().optional(),
@@ -47,9 +60,15 @@ const tool = z
       .default({}),
   })
   .superRefine((given, context) => {
-    const ways = [given.graphql, given.get, given.route].filter((way) => way !== undefined);
+    const ways = [given.graphql, given.get, given.route, given.server].filter((way) => way !== undefined);
     if (ways.length !== 1)
-      context.addIssue({ code: 'custom', message: 'must have exactly one of graphql, get and route' });
+      context.addIssue({ code: 'custom', message: 'must have exactly one of graphql, get, route and server' });
+    if (given.server === undefined && given.annotations.readOnlyHint !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['annotations', 'readOnlyHint'],
+        message: 'follows from the request: it is only for tools with `server`',
+      });
   });
 
 const resource = z.strictObject({

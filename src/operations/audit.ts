@@ -138,6 +138,8 @@ const ACTIONS = {
   access_denied: kind('failure', 'api', 'denied'),
   /** An app called a tool, or tried to. Arguments and results are not recorded. */
   tool_called: kind('success', 'api', 'access'),
+  /** An upstream's tool is not defined as the operator has approved. Its calls are refused. */
+  tool_changed: kind('alert', 'configuration', 'change', 'gate'),
   /** An app sent a call that its member approves first: it waits. */
   approval_requested: kind('success', 'api', 'info'),
   /** The member approved or declined that call. */

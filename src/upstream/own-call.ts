@@ -13,6 +13,7 @@ import {
 import type { UpstreamResponse } from './request.ts';
 
 const LARGEST_ANSWER = 2 * 1024 * 1024;
+const IN_LINES = new Set(['application/x-ndjson', 'text/event-stream']);
 
 export interface OwnCallPlan {
   readonly connections: HttpClient;
@@ -79,7 +80,7 @@ class OwnCall implements ResponseHandler {
     this.#plan.admitted.answered();
     this.#plan.answered?.(status);
     const { onLine } = this.#plan;
-    const hasLines = status < 300 && mediaType(this.#headers['content-type']) === 'application/x-ndjson';
+    const hasLines = status < 300 && IN_LINES.has(mediaType(this.#headers['content-type']));
     if (onLine !== undefined && hasLines) this.#lines = new BodyLines(onLine);
   }
 

@@ -28,7 +28,7 @@ export interface UpstreamRequest {
   readonly body?: string;
   readonly signal?: AbortSignal;
   /**
-   * Called with each line of a successful `application/x-ndjson` response as it arrives. A line that shows that the
+   * Called with each line of a successful `application/x-ndjson` or `text/event-stream` response as it arrives. A line that shows that the
    * upstream is at work restarts its timeout.
    */
   readonly onLine?: OnLine | undefined;

@@ -100,6 +100,27 @@ describe('upstreams.*.credential', () => {
   });
 
   it.each([
+    ['', 1],
+    [', arguments: { user: "{member.id}" }', 0],
+  ])('with one key for all members, a tool of an MCP server%s has %i problems', async (rest, count) => {
+    const tools = `mcp:
+  tools:
+    - name: orders
+      title: Orders
+      description: Orders.
+      scopes: [orders:read]
+      server: { upstream: school, path: /mcp, tool: a, hash: sha256-EaJF7bAC74b3Ki6ne950nGZMWYHNtoG_0f6BPvDE17I${rest} }
+`;
+    const text = withCredential(SERVICE_KEY, tools);
+    const found = count === 0 ? [void (await load(text, KEY))].filter(Boolean) : await mistakes(text, KEY);
+    expect(found).toEqual(
+      count === 0
+        ? []
+        : [expect.stringContaining("mcp.tools[0].server.upstream: would give access to every member's records")],
+    );
+  });
+
+  it.each([
     ['/api/orders/{id}', '', 1],
     ['/api/{member.id}/orders', '', 0],
     ['/api/orders', ', query: { user: "{member.id}" }', 0],

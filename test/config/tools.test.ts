@@ -11,11 +11,12 @@ const tools = (...lines: string[]) => `${SMALL}mcp:\n  tools:\n${lines.join('')}
 const PAGED =
   'input: { properties: { at: { type: string }, page: { type: integer } } }, output: { properties: { n: { type: integer }, next: { type: string } } }';
 const GET = 'get: { upstream: school, path: /x }';
+const AT = 'path: /mcp, tool: a, hash: sha256-EaJF7bAC74b3Ki6ne950nGZMWYHNtoG_0f6BPvDE17I';
 
 describe('a problem in a tool is reported at its position', () => {
   it.each<[string, string]>([
-    [tool(''), 'mcp.tools[0]: must have exactly one of graphql, get and route'],
-    [tool(`${GET}, route: GET /x`), 'mcp.tools[0]: must have exactly one of graphql, get and route'],
+    [tool(''), 'mcp.tools[0]: must have exactly one of graphql, get, route and server'],
+    [tool(`${GET}, route: GET /x`), 'mcp.tools[0]: must have exactly one of graphql, get, route and server'],
     [
       tool('get: { upstream: scool, path: /x }'),
       'mcp.tools[0].get.upstream: there is no upstream "scool" (did you mean "school"?)',
@@ -48,6 +49,28 @@ describe('a problem in a tool is reported at its position', () => {
     [
       tool('graphql: "{ viewer { id } }"'),
       'mcp.tools[0].scopes: accesses data of the member, so it needs scopes, such as [account:read]',
+    ],
+    [
+      tool(`server: { upstream: scool, ${AT} }`),
+      'mcp.tools[0].server.upstream: there is no upstream "scool" (did you mean "school"?)',
+    ],
+    [
+      tool(`server: { upstream: school, ${AT}, arguments: { user: "{member.id}" } }`),
+      'mcp.tools[0].scopes: accesses data of the member, so it needs scopes, such as [account:read]',
+    ],
+    [
+      tool(
+        'scopes: [account:read], server: { upstream: school, path: /mcp, tool: "a b", hash: sha256-EaJF7bAC74b3Ki6ne950nGZMWYHNtoG_0f6BPvDE17I }',
+      ),
+      'mcp.tools[0].server.tool: must be at most 128 letters, digits, _, -, . and /',
+    ],
+    [
+      tool('scopes: [account:read], server: { upstream: school, path: /mcp, tool: a, hash: sha256-short }'),
+      'mcp.tools[0].server.hash: must be a hash that `coursegate mcp import --server` has written',
+    ],
+    [
+      tool(`${GET}, annotations: { readOnlyHint: true }`),
+      'mcp.tools[0].annotations.readOnlyHint: follows from the request: it is only for tools with `server`',
     ],
     [
       tool(`input: { properties: { memberId: { type: string } } }, ${GET}`),
@@ -102,6 +125,16 @@ describe('problems that are found when the tools are built', () => {
     [
       tool('route: POST /open, approve: true'),
       'mcp.tools[0].approve: is only for tools with scopes: without a member, nobody could approve',
+    ],
+    [
+      tool(`server: { upstream: school, ${AT} }`),
+      'mcp.tools[0].scopes: must name a scope: only a tool with readOnlyHint may be public',
+    ],
+    [
+      tool(
+        `server: { upstream: school, ${AT} }, scopes: [courses:read], annotations: { readOnlyHint: true }, approve: true`,
+      ),
+      'mcp.tools[0].approve: is only for tools that change something: this one only reads',
     ],
     [tool('route: GET /nowhere'), 'mcp.tools[0].route: is a request that no route matches'],
     [

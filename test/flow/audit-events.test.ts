@@ -203,6 +203,7 @@ const EVENTS: Readonly<Record<string, Line>> = {
 const ELSEWHERE: readonly string[] = [
   'refresh_token_ahead',
   'approval_requested',
+  'tool_changed',
   'approval_given',
   'approval_declined',
   'approval_used',

@@ -46,7 +46,9 @@ function openRoutes(tree: Tree, upstream: string): readonly UntracedProblem[] {
 
 function openTools(tree: Tree, upstream: string): readonly UntracedProblem[] {
   return listAt(tree, ['mcp', 'tools']).flatMap((tool, index): readonly UntracedProblem[] => {
-    const get = valueAt(tool, ['get']);
+    const [get, server] = [valueAt(tool, ['get']), valueAt(tool, ['server'])];
+    if (valueAt(server, ['upstream']) === upstream && !names(valueAt(server, ['arguments'])))
+      return [open(['mcp', 'tools', index, 'server', 'upstream'], upstream, 'in `arguments`')];
     if (valueAt(get, ['upstream']) !== upstream) return [];
     const own = names(valueAt(get, ['path'])) || names(valueAt(get, ['query']));
     return own ? [] : [open(['mcp', 'tools', index, 'get', 'path'], upstream, 'or use `route` with a public route')];

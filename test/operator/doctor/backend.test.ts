@@ -21,9 +21,11 @@ import { BROKEN_BACKENDS, RECHECK_KEY, recheckAnswer } from './support/backend-f
 const CONFIG = fileURLToPath(new URL('../../../config/coursegate.yaml', import.meta.url));
 const MEMBER = 'm-1001';
 const SECRETS = { COMMAND_SECRET, RECHECK_KEY };
-/** Checks that connectors.test.ts, sign-in.test.ts and client-documents.test.ts find faults by. */
+/** Checks that connectors.test.ts, sign-in.test.ts, client-documents.test.ts and tool-server-import.test.ts find faults by. */
 const ELSEWHERE = BACKEND_CHECKS.map(({ id }) => id).filter((id) =>
-  /^(member\.|gate\.client-documents|signin\.(bridge|refused|unsigned|providers|client|proxy))/.test(id),
+  /^(member\.|upstream\.tools|gate\.client-documents|signin\.(bridge|refused|unsigned|providers|client|proxy))/.test(
+    id,
+  ),
 );
 
 /** The admin listener of a world, with a secret. */

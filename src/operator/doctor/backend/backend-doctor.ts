@@ -5,7 +5,7 @@ import { findFacts } from '../find-facts.ts';
 import type { Verdict } from '../finding.ts';
 import type { Report } from '../report.ts';
 import { BACKEND_CHECKS } from './checks/checks.ts';
-import type { AdminAccess } from './installation.ts';
+import type { AdminAccess, Installation } from './installation.ts';
 import { openInstallation } from './open-installation.ts';
 import { type MemberSignIn, trySignIn } from './sign-in.ts';
 
@@ -16,6 +16,7 @@ export interface BackendDoctorOptions extends AuditOptions {
   readonly member?: string | undefined;
   /** Examines as a member, too, who signs in through the running gate. */
   readonly signIn?: MemberSignIn | undefined;
+  readonly changedTools?: Installation['changedTools'];
   /** Where metadata documents of apps are fetched from, by default the internet. */
   readonly network?: DocumentNetwork;
 }
@@ -25,7 +26,7 @@ export interface BackendDoctorOptions extends AuditOptions {
  * assertions. Throws UsageError for an unusable selection of checks.
  */
 export async function examineBackend(options: BackendDoctorOptions): Promise<Report> {
-  const { loaded, admin, member, signIn, network = INTERNET, signal = AbortSignal.any([]) } = options;
+  const { loaded, admin, member, signIn, changedTools, network = INTERNET, signal = AbortSignal.any([]) } = options;
   return runAudit(options, {
     url: loaded.config.origin,
     doing: `Checking the backend of ${loaded.config.origin} from the side of the gate`,
@@ -38,6 +39,7 @@ export async function examineBackend(options: BackendDoctorOptions): Promise<Rep
         admin,
         member,
         signIn: tried,
+        changedTools,
         network,
         limits: limits(),
         now,

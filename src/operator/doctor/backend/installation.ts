@@ -58,6 +58,8 @@ export interface Installation {
   readonly member: string | undefined;
   /** A sign-in of the operator as a member; undefined if there was none. */
   readonly signIn: TriedSignIn | undefined;
+  /** Lists the tools of upstreams' MCP servers. Resolves to the names of those that are not as they were approved. */
+  readonly changedTools?: (() => Promise<readonly string[]>) | undefined;
   /** The way to sign in. */
   readonly login: Login;
   /** Calls upstreams like the gate, without counting failures. */
@@ -82,5 +84,5 @@ export interface Installation {
 
 export type InstallationOptions = Pick<
   Installation,
-  'loaded' | 'admin' | 'member' | 'signIn' | 'network' | 'limits' | 'now'
+  'loaded' | 'admin' | 'member' | 'signIn' | 'changedTools' | 'network' | 'limits' | 'now'
 >;

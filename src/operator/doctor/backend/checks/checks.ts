@@ -10,12 +10,14 @@ import { MEMBER } from './member.ts';
 import { RECHECK } from './recheck.ts';
 import { REFUSED_PASSWORD } from './refused-password.ts';
 import { SIGN_IN_PAGE } from './sign-in-page.ts';
+import { TOOL_SERVERS } from './tool-servers.ts';
 import { UPSTREAMS } from './upstreams.ts';
 
 /** Every check from the gate's side, in the order of the report. */
 export const BACKEND_CHECKS: readonly BackendCheck[] = [
   ...GATE,
   ...UPSTREAMS,
+  ...TOOL_SERVERS,
   ...SESSION,
   ...RECHECK,
   ...SIGN_IN_PAGE,

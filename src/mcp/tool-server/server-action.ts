@@ -1,0 +1,114 @@
+import type { ToolConfig } from '../../config/schema.ts';
+import { isObject, type JsonObject } from '../../http/json-object.ts';
+import { ANONYMOUS, type Principal } from '../../oauth/principal.ts';
+import type { Audit } from '../../operations/audit.ts';
+import type { Clock } from '../../storage/store.ts';
+import { parameterNames } from '../../upstream/parameter-name.ts';
+import type { CallForPrincipal } from '../../upstream/request.ts';
+import { fillPlaceholders, type ToolInput } from '../argument-template.ts';
+import { cleanValue } from '../cleaning.ts';
+import { type Action, memberOf, type ToolOutcome } from '../tool.ts';
+import { ToolServerConnections } from './connections.ts';
+import { exchange, type Reply, type ServerCaller } from './exchange.ts';
+
+/** What creates the action of a tool that an upstream's own MCP server has. */
+export type ServerActionOf = (tool: ToolConfig, server: ServerTool) => Action;
+export type ServerTool = NonNullable<ToolConfig['server']>;
+
+/**
+ * Calls tools of upstreams' MCP servers with the identity of the member, and only while the server defines a tool as the
+ * operator has approved it: its hash is that of the configuration. Otherwise this is audited, once for each definition.
+ */
+export function serverActions(
+  tools: readonly ToolConfig[],
+  { call, audit, clock }: { readonly call: CallForPrincipal; readonly audit: Audit; readonly clock: Clock },
+): ServerActionOf {
+  const connections = new ToolServerConnections(
+    tools.flatMap(({ server }) => server?.tool ?? []),
+    clock,
+  );
+  return ({ name, scopes }, server) => {
+    const { upstream, path, tool, hash } = server;
+    const set = Object.keys(server.arguments);
+    const own = parameterNames(set);
+    let reported: string | undefined = hash;
+    const argumentsOf = (input: ToolInput, principal: Principal) => ({
+      ...Object.fromEntries(Object.entries(input).filter(([key]) => set.length === 0 || !own.inJson(key))),
+      ...Object.fromEntries(Object.entries(server.arguments).map(([key, text]) => [key, filled(text, principal)])),
+    });
+    return async (input, { principal, signal, onLine }) => {
+      const caller: ServerCaller = {
+        ...{ upstream, path, call, signal, onLine },
+        principal: scopes.length > 0 ? memberOf(principal) : ANONYMOUS,
+      };
+      const params = { name: tool, arguments: argumentsOf(input, principal) };
+      for (let isFirst = true; ; isFirst = false) {
+        const connection = await connections.get(caller);
+        if ('failed' in connection) return connection.failed;
+        const defined = connection.hashes.get(tool);
+        if (defined !== hash) {
+          if (defined !== reported) {
+            reported = defined;
+            const reason = defined === undefined ? 'not_offered' : 'definition_changed';
+            audit({ action: 'tool_changed', used: { kind: 'tool', name }, reason });
+          }
+          return CHANGED;
+        }
+        reported = hash;
+        const { session } = connection;
+        const reply = await exchange(caller, session, 'tools/call', params);
+        if (!isFirst || !isGone(reply) || session.id === undefined) return outcomeOf(reply);
+        // The server has forgotten the session, and has not made the call.
+        connections.drop(caller);
+      }
+    };
+  };
+}
+
+const CHANGED: ToolOutcome = {
+  kind: 'failed',
+  message:
+    'This tool is withdrawn: the school has changed it, and its operator has not approved the change yet. Do not look for another way to do the same.',
+  undone: true,
+};
+const ASKS: ToolOutcome = {
+  kind: 'failed',
+  message: 'The school’s tool asks for something during the call, which is not possible here.',
+};
+const FAILED = 'The school’s tool reports an error';
+const LONGEST_ERROR = 1000;
+
+const isGone = (reply: Reply) => 'failed' in reply && reply.status === 404;
+
+function filled(text: string, principal: Principal): string {
+  return fillPlaceholders(text, (name) => (name === 'member.id' ? memberOf(principal).sub : `{${name}}`));
+}
+
+/** The outcome of a call: its structured content, or its texts and links. Images, sounds and files are left out. */
+async function outcomeOf(reply: Reply): Promise<ToolOutcome> {
+  if ('failed' in reply) return reply.failed;
+  const { structuredContent, content, isError, resultType = 'complete' } = reply.result;
+  if (resultType !== 'complete') return ASKS;
+  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+  const text = blocks.flatMap((block) => textOf(block) ?? []).join('\n\n');
+  if (isError === true) {
+    const reported = await cleanValue(text, LONGEST_ERROR);
+    return { kind: 'failed', message: `${FAILED}: ${String(reported)}` };
+  }
+  if (typeof structuredContent === 'object' && structuredContent !== null)
+    return { kind: 'value', value: structuredContent };
+  const links = blocks.flatMap((block) => linkOf(block) ?? []);
+  const left = new Set(blocks.filter((block) => textOf(block) === undefined && linkOf(block) === undefined));
+  const rest = left.size === 0 ? {} : { rest: `Left out: ${left.size} that are neither text nor links.` };
+  return { kind: 'value', value: { text, ...(links.length === 0 ? {} : { links }) }, ...rest };
+}
+
+function textOf({ type, text, resource }: JsonObject): string | undefined {
+  const found = type === 'text' ? text : type === 'resource' && isObject(resource) ? resource.text : undefined;
+  return typeof found === 'string' ? found : undefined;
+}
+
+function linkOf({ type, uri, name, title, description }: JsonObject): object | undefined {
+  if (type !== 'resource_link' || typeof uri !== 'string' || !/^https?:\/\//i.test(uri)) return undefined;
+  return { uri, name, title, description };
+}
