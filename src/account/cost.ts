@@ -17,7 +17,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Contract } from './contract.ts';
-import { type Fragments, fragmentsOf } from './read-fields.ts';
+import { fragmentsOf } from './read-fields.ts';
 
 /** Assumed length of a list without @listSize or `first`. */
 const ASSUMED_SIZE = 10;
@@ -50,8 +50,8 @@ export function costMeter({ schema, vocabulary }: Contract, largestWindow: numbe
       if (variables && Object.hasOwn(variables, name)) given[name] = variables[name];
       else if (defaultValue?.kind === Kind.INT) given[name] = Number(defaultValue.value);
     }
-    const meter = new Meter(document, weights, given, largestWindow);
-    return { cost: meter.of(operation.selectionSet, root.name, undefined), at: meter.dearest };
+    const meter = createMeter(document, weights, given, largestWindow);
+    return { cost: meter.of(operation.selectionSet, root.name, undefined), at: meter.dearest() };
   };
 }
 
@@ -107,62 +107,45 @@ function defaultInt(node: { readonly kind: string; readonly value?: unknown } | 
   return node?.kind === Kind.INT ? Number(node.value) : undefined;
 }
 
-class Meter {
-  readonly #weights: Weights;
-  readonly #fragments: Fragments;
-  readonly #variables: Variables;
-  readonly #largestWindow: number;
+/** Measures selections of one operation, of which `dearest` is the most expensive window so far. */
+function createMeter(document: DocumentNode, weights: Weights, variables: Variables, largestWindow: number) {
+  const fragments = fragmentsOf(document);
   /** Costs of fragments: the same wherever one is spread in a window of the same size. */
-  readonly #known = new Map<string, number>();
-  dearest: FieldNode | undefined;
-  #most = 0;
-
-  constructor(document: DocumentNode, weights: Weights, variables: Variables, largestWindow: number) {
-    this.#weights = weights;
-    this.#variables = variables;
-    this.#largestWindow = largestWindow;
-    this.#fragments = fragmentsOf(document);
-  }
-
-  of(set: SelectionSetNode, type: string, window: number | undefined): number {
-    let total = 0;
-    for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) total += this.#field(selection, type, window);
-      else if (selection.kind === Kind.INLINE_FRAGMENT)
-        total += this.of(selection.selectionSet, selection.typeCondition?.name.value ?? type, window);
-      else total += this.#fragment(selection.name.value, window);
-    }
-    return total;
-  }
-
-  #field(node: FieldNode, type: string, window: number | undefined): number {
-    const weight = this.#weights.get(type)?.get(node.name.value);
+  const known = new Map<string, number>();
+  let dearest: FieldNode | undefined;
+  let most = 0;
+  const of = (set: SelectionSetNode, type: string, window: number | undefined): number =>
+    set.selections.reduce((total, selection) => {
+      if (selection.kind === Kind.FIELD) return total + ofField(selection, type, window);
+      if (selection.kind === Kind.FRAGMENT_SPREAD) return total + ofFragment(selection.name.value, window);
+      return total + of(selection.selectionSet, selection.typeCondition?.name.value ?? type, window);
+    }, 0);
+  const ofField = (node: FieldNode, type: string, window: number | undefined): number => {
+    const weight = weights.get(type)?.get(node.name.value);
     if (weight === undefined) return 0;
-    const inner = weight.takesFirst ? this.#first(node, weight) : undefined;
-    const below = node.selectionSet && weight.inner ? this.of(node.selectionSet, weight.inner, inner) : 0;
+    const inner = weight.takesFirst ? firstOf(node, weight) : undefined;
+    const below = node.selectionSet && weight.inner ? of(node.selectionSet, weight.inner, inner) : 0;
     const times = !weight.isList ? 1 : window !== undefined && WINDOWED.has(node.name.value) ? window : weight.size;
     const cost = times * (weight.own + below);
-    if (cost > this.#most && weight.takesFirst) [this.#most, this.dearest] = [cost, node];
+    if (cost > most && weight.takesFirst) [most, dearest] = [cost, node];
     return cost;
-  }
-
+  };
   /** The value of `first`, at most the largest window: the field itself refuses larger values. */
-  #first(node: FieldNode, weight: Weight): number {
+  const firstOf = (node: FieldNode, weight: Weight): number => {
     const given = node.arguments?.find(({ name }) => name.value === 'first')?.value;
     let value: unknown = weight.firstDefault;
     if (given?.kind === Kind.INT) value = Number(given.value);
-    else if (given?.kind === Kind.VARIABLE) value = this.#variables[given.name.value] ?? value;
-    const count = typeof value === 'number' ? value : this.#largestWindow;
-    return Math.min(Math.max(count, 0), this.#largestWindow);
-  }
-
-  #fragment(name: string, window: number | undefined): number {
+    else if (given?.kind === Kind.VARIABLE) value = variables[given.name.value] ?? value;
+    const count = typeof value === 'number' ? value : largestWindow;
+    return Math.min(Math.max(count, 0), largestWindow);
+  };
+  const ofFragment = (name: string, window: number | undefined): number => {
     const key = `${name} ${window ?? ''}`;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const fragment = this.#fragments.get(name);
-    const cost = fragment === undefined ? 0 : this.of(fragment.selectionSet, fragment.typeCondition.name.value, window);
-    this.#known.set(key, cost);
+    const fragment = fragments.get(name);
+    const cost =
+      known.get(key) ?? (fragment ? of(fragment.selectionSet, fragment.typeCondition.name.value, window) : 0);
+    known.set(key, cost);
     return cost;
-  }
+  };
+  return { of, dearest: () => dearest };
 }

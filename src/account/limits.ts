@@ -8,7 +8,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { type Fragments, fragmentsOf } from './read-fields.ts';
+import { fragmentsOf } from './read-fields.ts';
 import type { AccountLimits } from './settings.ts';
 
 /** Introspection is naturally nested (a type of a list of a type), and graphql-js has its own rule for it. */
@@ -49,11 +49,11 @@ const NOTHING: Size = { fields: 0, aliases: 0, depth: 0, introspectionDepth: 0, 
  * @returns the first excess; undefined if there is none
  */
 export function checkLimits(document: DocumentNode, limits: AccountLimits): Excess | undefined {
-  const measure = new Measure(document);
+  const measure = createMeasure(document);
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
     const size = measure.of(definition.selectionSet);
-    const found = measure.invalid ?? measure.tooDeep;
+    const found = measure.problem();
     if (found !== undefined) return found;
     // A fragment counts where it is spread. On its own, it does not show whether it is part of an introspection.
     if (definition.kind === Kind.FRAGMENT_DEFINITION) continue;
@@ -88,30 +88,25 @@ function excessOf(size: Size, operation: OperationDefinitionNode, limits: Accoun
   return refusal(code, `The operation has more than ${most} ${what}.`, operation);
 }
 
-class Measure {
-  readonly #fragments: Fragments;
-  readonly #measured = new Map<string, Size>();
+/** Measures the selections of a document. `problem` is what makes the document invalid, or too deep. */
+function createMeasure(document: DocumentNode) {
+  const fragments = fragmentsOf(document);
+  const measured = new Map<string, Size>();
   /** Fragments that are being measured. */
-  readonly #open = new Set<string>();
-  /** Set if measuring finds that the document is invalid. */
-  invalid: Excess | undefined;
-  tooDeep: Excess | undefined;
-
-  constructor(document: DocumentNode) {
-    this.#fragments = fragmentsOf(document);
-  }
-
-  of(set: SelectionSetNode): Size {
-    if (set.selections.length === 0) this.#refuse('A selection set is empty.', set);
+  const open = new Set<string>();
+  let invalid: Excess | undefined;
+  let tooDeep: Excess | undefined;
+  const of = (set: SelectionSetNode): Size => {
+    if (set.selections.length === 0) refuse('A selection set is empty.', set);
     let total = NOTHING;
     for (const selection of set.selections) {
       const directives = selection.directives?.length ?? 0;
       if (directives > 0) total = sum(total, { ...NOTHING, directives });
-      if (selection.kind === Kind.FRAGMENT_SPREAD) total = sum(total, this.#fragment(selection));
-      else if (selection.kind === Kind.INLINE_FRAGMENT) total = sum(total, this.of(selection.selectionSet));
+      if (selection.kind === Kind.FRAGMENT_SPREAD) total = sum(total, ofFragment(selection));
+      else if (selection.kind === Kind.INLINE_FRAGMENT) total = sum(total, of(selection.selectionSet));
       else {
-        for (const { value } of selection.arguments ?? []) this.#value(value, 0);
-        const inner = selection.selectionSet === undefined ? NOTHING : this.of(selection.selectionSet);
+        for (const { value } of selection.arguments ?? []) checkValue(value, 0);
+        const inner = selection.selectionSet === undefined ? NOTHING : of(selection.selectionSet);
         const depth = Math.max(inner.depth, inner.introspectionDepth) + 1;
         const meta = selection.name.value === '__schema' || selection.name.value === '__type';
         total = sum(total, {
@@ -125,13 +120,37 @@ class Measure {
       }
     }
     return total;
-  }
-
+  };
+  const checkValue = (value: ValueNode, depth: number): void => {
+    if (value.kind !== Kind.LIST && value.kind !== Kind.OBJECT) return;
+    if (depth === MOST_VALUE_DEPTH) {
+      const message = `A value has more than ${MOST_VALUE_DEPTH} levels of lists and objects.`;
+      tooDeep ??= refusal('MAX_DEPTH_EXCEEDED', message, value);
+    } else if (value.kind === Kind.LIST) for (const item of value.values) checkValue(item, depth + 1);
+    else for (const field of value.fields) checkValue(field.value, depth + 1);
+  };
+  const refuse = (message: string, node: ASTNode): Size => {
+    invalid ??= refusal('GRAPHQL_VALIDATION_FAILED', message, node);
+    return NOTHING;
+  };
+  const ofFragment = (spread: FragmentSpreadNode): Size => {
+    const name = spread.name.value;
+    const known = measured.get(name);
+    if (known !== undefined) return known;
+    if (open.has(name)) return refuse(`The fragment ${name} contains itself.`, spread);
+    const fragment = fragments.get(name);
+    if (fragment === undefined) return refuse(`There is no fragment ${name}.`, spread);
+    open.add(name);
+    const size = of(fragment.selectionSet);
+    open.delete(name);
+    measured.set(name, size);
+    return size;
+  };
   /**
    * Counts the pairs of fields that validation has to compare.
    * @param sets - the selection sets of one place, with few fields in total
    */
-  comparisons(sets: readonly SelectionSetNode[]): number {
+  const comparisons = (sets: readonly SelectionSetNode[]): number => {
     const places = new Map<string, SelectionSetNode[]>();
     const counts = new Map<string, number>();
     const gather = (set: SelectionSetNode): void => {
@@ -140,13 +159,11 @@ class Measure {
           const name = selection.alias?.value ?? selection.name.value;
           counts.set(name, (counts.get(name) ?? 0) + 1);
           if (selection.selectionSet === undefined) continue;
-          const inner = places.get(name);
-          if (inner === undefined) places.set(name, [selection.selectionSet]);
-          else inner.push(selection.selectionSet);
+          places.set(name, [...(places.get(name) ?? []), selection.selectionSet]);
         } else {
           // Fragments of one place are compared with each other, too, regardless of their fields.
           if (selection.kind === Kind.FRAGMENT_SPREAD) counts.set('...', (counts.get('...') ?? 0) + 1);
-          const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragments.get(selection.name.value);
+          const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
           if (inner !== undefined) gather(inner.selectionSet);
         }
       }
@@ -154,37 +171,10 @@ class Measure {
     for (const set of sets) gather(set);
     let pairs = 0;
     for (const count of counts.values()) pairs += (count * (count - 1)) / 2;
-    for (const inner of places.values()) pairs += this.comparisons(inner);
+    for (const inner of places.values()) pairs += comparisons(inner);
     return pairs;
-  }
-
-  #value(value: ValueNode, depth: number): void {
-    if (value.kind !== Kind.LIST && value.kind !== Kind.OBJECT) return;
-    if (depth === MOST_VALUE_DEPTH) {
-      const message = `A value has more than ${MOST_VALUE_DEPTH} levels of lists and objects.`;
-      this.tooDeep ??= refusal('MAX_DEPTH_EXCEEDED', message, value);
-    } else if (value.kind === Kind.LIST) for (const item of value.values) this.#value(item, depth + 1);
-    else for (const field of value.fields) this.#value(field.value, depth + 1);
-  }
-
-  #refuse(message: string, node: ASTNode): Size {
-    this.invalid ??= refusal('GRAPHQL_VALIDATION_FAILED', message, node);
-    return NOTHING;
-  }
-
-  #fragment(spread: FragmentSpreadNode): Size {
-    const name = spread.name.value;
-    const known = this.#measured.get(name);
-    if (known !== undefined) return known;
-    if (this.#open.has(name)) return this.#refuse(`The fragment ${name} contains itself.`, spread);
-    const fragment = this.#fragments.get(name);
-    if (fragment === undefined) return this.#refuse(`There is no fragment ${name}.`, spread);
-    this.#open.add(name);
-    const size = this.of(fragment.selectionSet);
-    this.#open.delete(name);
-    this.#measured.set(name, size);
-    return size;
-  }
+  };
+  return { of, comparisons, problem: () => invalid ?? tooDeep };
 }
 
 function sum(left: Size, right: Size): Size {

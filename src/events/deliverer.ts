@@ -26,97 +26,56 @@ type Progress = { readonly state: DeliveryState; readonly left: number; readonly
 /** The state of the delivery and of the queue, at the beginning of a turn. */
 type Survey = Awaited<ReturnType<typeof surveyOf>>;
 
-/** Delivers the events of a queue, in turns. `turn` throws `store_unavailable`. */
-export class Deliverer {
-  readonly #delivery: Delivery;
-  readonly #stopping = new AbortController();
-  readonly #signal = this.#stopping.signal;
-  #lookedThrough = 0;
-  #found = NOTHING_PENDING;
-
-  constructor(delivery: Delivery) {
-    this.#delivery = delivery;
-  }
-
-  /** Sends the events that are due, unless another replica is sending. Resolves to whether more are due right now. */
-  async turn(): Promise<boolean> {
-    const { lease, states } = this.#delivery;
-    if (this.#signal.aborted || !(await this.#isWorthATurn()) || !(await lease.take())) return false;
-    try {
-      // Look again: another replica may have been sending until now.
-      const { state, putOff, excess, tooOld, resting } = await this.#look();
-      const dropped = tooOld ? await dropOld(this.#delivery) : 0;
-      if (excess - dropped > 0) await dropExcess(this.#delivery, excess - dropped);
-      if (resting) return false;
-      const { state: after, left } = await this.#deliver(state, putOff);
-      if (isWorthSaving(after, state, putOff)) await states.save(after);
-      return left === 0 && !this.#signal.aborted;
-    } finally {
-      await lease.giveBack();
-    }
-  }
-
-  waiting(): WaitingEvents {
-    return this.#found;
-  }
-
-  /** Ends the current turn and aborts its call to the backend. */
-  stop(): void {
-    this.#stopping.abort();
-  }
-
-  async #look(): Promise<Survey> {
-    const survey = await surveyOf(this.#delivery);
-    this.#found = survey.pending;
+/** Delivers the events of a queue, in turns. */
+export function createDeliverer(delivery: Delivery) {
+  const { queue, lease, states, timeout, maxAge, clock, log } = delivery;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let lookedThrough = 0;
+  let found = NOTHING_PENDING;
+  const look = async (): Promise<Survey> => {
+    const survey = await surveyOf(delivery);
+    found = survey.pending;
     return survey;
-  }
-
-  async #isWorthATurn(): Promise<boolean> {
-    const { state, putOff, fresh, excess, tooOld, resting } = await this.#look();
+  };
+  const isWorthATurn = async (): Promise<boolean> => {
+    const { state, putOff, fresh, excess, tooOld, resting } = await look();
     if (excess > 0 || tooOld) return true;
-    return !resting && (fresh > 0 || (putOff > 0 && (await this.#isAnyPutOffDue(state))));
-  }
-
+    return !resting && (fresh > 0 || (putOff > 0 && (await isAnyPutOffDue(state))));
+  };
   /** The first slot that may hold events. Events are only put into future slots, by any replica's clock. */
-  #firstSlot(state: DeliveryState): number {
-    const { queue, maxAge, clock } = this.#delivery;
+  const firstSlot = ({ slot = queue.slotOf(clock() - maxAge) }: DeliveryState): number =>
+    Math.min(queue.slotOf(clock()), Math.max(lookedThrough, slot));
+  const isAnyPutOffDue = async (state: DeliveryState): Promise<boolean> => {
     const current = queue.slotOf(clock());
-    return Math.min(current, Math.max(this.#lookedThrough, state.slot ?? queue.slotOf(clock() - maxAge)));
-  }
-
-  async #isAnyPutOffDue(state: DeliveryState): Promise<boolean> {
-    const { queue, clock } = this.#delivery;
-    const current = queue.slotOf(clock());
-    for (let slot = this.#firstSlot(state); slot <= current; slot += 1) {
+    for (let slot = firstSlot(state); slot <= current; slot += 1) {
       if ((await queue.inSlot(slot)).some(({ dueAt }) => dueAt <= clock())) return true;
-      this.#lookedThrough = Math.max(this.#lookedThrough, Math.min(slot, current - SKEW));
+      lookedThrough = Math.max(lookedThrough, Math.min(slot, current - SKEW));
     }
     return false;
-  }
-
+  };
   /** Sends up to BATCH events: those that were put off, slot by slot, and then those that were never tried. */
-  async #deliver(before: DeliveryState, putOff: number): Promise<Progress> {
-    const { queue, clock } = this.#delivery;
+  const deliver = async (before: DeliveryState, putOff: number): Promise<Progress> => {
     const current = queue.slotOf(clock());
     let progress: Progress = { state: before, left: BATCH, over: false };
-    for (let slot = putOff === 0 ? current : this.#firstSlot(before); slot <= current; slot += 1) {
+    for (let slot = putOff === 0 ? current : firstSlot(before); slot <= current; slot += 1) {
       const due = (await queue.inSlot(slot)).filter(({ dueAt }) => dueAt <= clock());
       const sorted = due.toSorted((a, b) => a.dueAt - b.dueAt);
-      progress = await this.#sendAll(sorted, { ...progress, state: { ...progress.state, slot } });
+      progress = await sendAll(sorted, { ...progress, state: { ...progress.state, slot } });
       if (progress.over) return progress;
     }
-    return this.#sendAll(await queue.fresh(progress.left), progress);
-  }
-
-  async #sendAll(events: readonly QueuedEvent[], { state: before, left: most }: Progress): Promise<Progress> {
-    const { lease, timeout, log } = this.#delivery;
+    return sendAll(await queue.fresh(progress.left), progress);
+  };
+  const sendAll = async (
+    events: readonly QueuedEvent[],
+    { state: before, left: most }: Progress,
+  ): Promise<Progress> => {
     let state = before;
     let left = most;
     for (const event of events) {
-      if (this.#signal.aborted || left === 0 || !(await lease.keep(timeout + MARGIN)))
-        return { state, left, over: true };
+      if (signal.aborted || left === 0 || !(await lease.keep(timeout + MARGIN))) return { state, left, over: true };
       left -= 1;
-      const outcome = await attemptInOrder(this.#delivery, event, state, this.#signal);
+      const outcome = await attemptInOrder(delivery, event, state, signal);
       if (outcome !== 'continue') return { state: { ...outcome, slot: state.slot }, left, over: true };
       if (state.failures > 0) {
         log.info({}, 'event delivery works again');
@@ -124,7 +83,31 @@ export class Deliverer {
       }
     }
     return { state, left, over: false };
-  }
+  };
+  return {
+    /**
+     * Sends the events that are due, unless another replica is sending. Resolves to whether more are due right now.
+     * Throws `store_unavailable`.
+     */
+    async turn(): Promise<boolean> {
+      if (signal.aborted || !(await isWorthATurn()) || !(await lease.take())) return false;
+      try {
+        // Look again: another replica may have been sending until now.
+        const { state, putOff, excess, tooOld, resting } = await look();
+        const dropped = tooOld ? await dropOld(delivery) : 0;
+        if (excess - dropped > 0) await dropExcess(delivery, excess - dropped);
+        if (resting) return false;
+        const { state: after, left } = await deliver(state, putOff);
+        if (isWorthSaving(after, state, putOff)) await states.save(after);
+        return left === 0 && !signal.aborted;
+      } finally {
+        await lease.giveBack();
+      }
+    },
+    waiting: (): WaitingEvents => found,
+    /** Ends the current turn and aborts its call to the backend. */
+    stop: (): void => stopping.abort(),
+  };
 }
 
 /** A new `slot` alone is worth saving only while events are put off: it records which slots need no second look. */

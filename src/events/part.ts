@@ -8,7 +8,7 @@ import { outsideRequests } from '../http/current-request.ts';
 import type { AdminReply } from '../operations/admin.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
 import type { CallUpstream } from '../upstream/request.ts';
-import { Deliverer, NOTHING_PENDING, retryAll, type WaitingEvents } from './deliverer.ts';
+import { createDeliverer, NOTHING_PENDING, retryAll, type WaitingEvents } from './deliverer.ts';
 import type { Delivery } from './delivery.ts';
 import { storedDeliveryState } from './delivery-state.ts';
 import { storedLease } from './lease.ts';
@@ -78,7 +78,7 @@ export function openEvents(
     random: Math.random,
     ...{ clock, log },
   };
-  const deliverer = new Deliverer(delivery);
+  const deliverer = createDeliverer(delivery);
 
   let timers: NodeJS.Timeout[] = [];
   let soon: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Deliverer, retryAll } from '../../src/events/deliverer.ts';
+import { createDeliverer, retryAll } from '../../src/events/deliverer.ts';
 import type { Delivery } from '../../src/events/delivery.ts';
 import { storedDeliveryState } from '../../src/events/delivery-state.ts';
 import { clientEvent, type EventGrant, type GateEvent, grantCreated, grantRevoked } from '../../src/events/event.ts';
@@ -34,7 +34,7 @@ export function stores(redis: () => RedisServer | undefined): [string, (clock: (
 }
 
 export interface Stand {
-  readonly deliverer: Deliverer;
+  readonly deliverer: ReturnType<typeof createDeliverer>;
   /** Makes all events due at once. */
   retry(): Promise<number>;
   /** Turns until there is nothing to do at once. */
@@ -96,7 +96,7 @@ export function stand({
     },
     log: { info: level('info'), warn: level('warn'), error: level('error') } as never,
   };
-  const deliverer = new Deliverer(delivery);
+  const deliverer = createDeliverer(delivery);
   return {
     deliverer,
     retry: () => retryAll(delivery),

@@ -9,7 +9,7 @@ import type { OnLine } from '../../upstream/body-lines.ts';
 import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../../upstream/request.ts';
 import { AccountError, type AccountErrorCode } from '../errors.ts';
 import type { AccountLimits } from '../settings.ts';
-import { Batch } from './batch.ts';
+import { createBatch } from './batch.ts';
 import type { Connector, HeaderTemplate } from './connector.ts';
 import type { VariableValues } from './evaluate.ts';
 import { parseJson } from './json.ts';
@@ -51,7 +51,7 @@ export class AccountOperation {
    */
   readonly #ended: Promise<never>;
   readonly #answers = new Map<string, Promise<UpstreamAnswer>>();
-  readonly #batches = new Map<TypeMapping, Batch>();
+  readonly #batches = new Map<TypeMapping, ReturnType<typeof createBatch>>();
   /** Further errors for the response: a field can only throw one, but a GraphQL upstream can return several for it. */
   readonly alsoFailed: GraphQLError[] = [];
   /** Set when an upstream says that the member's session is over: the whole request then fails. */
@@ -114,7 +114,7 @@ export class AccountOperation {
 
   /** The batched fields of the object with this key; undefined when the upstream has none for it. */
   fieldsOf(mapping: TypeMapping, key: unknown): Promise<Readonly<Record<string, unknown>> | undefined> {
-    const batch = this.#batches.get(mapping) ?? new Batch(mapping, this);
+    const batch = this.#batches.get(mapping) ?? createBatch(mapping, this);
     this.#batches.set(mapping, batch);
     return batch.fieldsOf(key);
   }
