@@ -32,6 +32,8 @@ export interface Given {
   /** The operator's name for it. */
   readonly label?: string | undefined;
   readonly text: string;
+  /** What an id stands for. */
+  readonly meaning?: string | undefined;
 }
 
 /** What the member is shown of the call. */
@@ -42,6 +44,8 @@ export interface Shown {
   /** Method and target of a request. */
   readonly request?: string;
   readonly given: readonly Given[];
+  /** What the backend says the call would do. */
+  readonly preview?: readonly Given[];
   /** A body that cannot be shown in words. */
   readonly content?: { readonly type: string; readonly bytes: number; readonly sha256: string };
 }
@@ -65,7 +69,8 @@ export interface Approval extends Kept {
 type Admission =
   | { readonly kind: 'approved'; readonly id: string }
   | { readonly kind: 'waiting'; readonly id: string; readonly expiresAt: number; readonly isNew: boolean }
-  | { readonly kind: 'declined'; readonly id: string; readonly expiresAt: number };
+  | { readonly kind: 'declined'; readonly id: string; readonly expiresAt: number }
+  | { readonly kind: 'unasked' };
 
 /** Every method throws GatewayError `store_unavailable`. */
 export type Approvals = ReturnType<typeof storedApprovals>;
@@ -110,16 +115,21 @@ export function storedApprovals(store: Store, clock: Clock, expired: (approval: 
       return found === undefined || isOver(found) ? undefined : found;
     },
 
-    /** Uses up the approval of a call. If there is none, the call begins to wait, unless it waits already. */
-    async admit(held: HeldCall, shown: Shown): Promise<Admission> {
+    /**
+     * Uses up the approval of a call. If there is none, the call begins to wait with what `shown` returns, unless it waits
+     * already.
+     */
+    async admit(held: HeldCall, shown: () => Promise<Shown | undefined>): Promise<Admission> {
       const id = idOf(held);
       const { version: _, call: __, ...about } = held;
       for (;;) {
         const found = await stored(id);
         if (found === undefined) {
+          const words = await shown();
+          if (words === undefined) return { kind: 'unasked' };
           const expiresAt = unixSeconds(clock) + LIFETIME;
           const nonce = randomBytes(16).toString('base64url');
-          const kept: Kept = { id, ...about, ...shown, state: 'waiting', nonce, expiresAt };
+          const kept: Kept = { id, ...about, ...words, state: 'waiting', nonce, expiresAt };
           if (await store.commit([{ op: 'create', entry: entryOf(kept) }]))
             return { kind: 'waiting', id, expiresAt, isNew: true };
         } else if (isOver(found)) {

@@ -75,9 +75,15 @@ export function heldRoute(
     const inQuery = [...new URLSearchParams(target.query)].map(([name, text]) => ({ name, text }));
     const others = fields.filter(([name]) => name !== 'content-type').map(([name, text]) => ({ name, text }));
     const all: readonly Given[] = [...inPath, ...inQuery, ...given, ...others];
-    const held = await hold(call, { scopes: entry.scopes, request: at, given: all, ...(content && { content }) });
+    const held = await hold(call, async () => ({
+      scopes: entry.scopes,
+      request: at,
+      given: all,
+      ...(content && { content }),
+    }));
     if (held.kind === 'approved')
       return forward(sent === undefined ? exchange : { ...exchange, replacement: sent }, rewrite);
+    if (held.kind === 'unasked') throw new GatewayError('internal');
     refuse(exchange, held);
     return undefined;
   };
@@ -108,7 +114,7 @@ const MESSAGES = {
 /** No challenge: another token would not help, and a client would ask for one. */
 function refuse(
   { response, record, ownFields, provenance }: Exchange,
-  held: Exclude<HoldOutcome, { kind: 'approved' }>,
+  held: Exclude<HoldOutcome, { kind: 'approved' | 'unasked' }>,
 ): void {
   const code = held.kind === 'waiting' ? 'approval_required' : 'approval_declined';
   record.outcome = 'refused';

@@ -2,14 +2,21 @@ import type { Audit, AuditAction } from '../operations/audit.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { type Approval, type HeldCall, type Shown, storedApprovals } from './approvals.ts';
 
-/** What becomes of a call: it must be made now, or it waits for its member, or they declined it. Times are ISO 8601. */
+/**
+ * What becomes of a call: it must be made now, it waits for its member, or they declined it. `unasked`: there is nothing
+ * to ask them. Times are ISO 8601.
+ */
 export type HoldOutcome =
   | { readonly kind: 'approved' }
+  | { readonly kind: 'unasked' }
   | { readonly kind: 'waiting'; readonly url: string; readonly expiresAt: string }
   | { readonly kind: 'declined'; readonly expiresAt: string };
 
-/** Holds a call until its member has approved exactly that call. Rejects with GatewayError `store_unavailable`. */
-export type Hold = (call: HeldCall, shown: Shown) => Promise<HoldOutcome>;
+/**
+ * Holds a call until its member has approved exactly that call. `shown` is called if it begins to wait; if it returns
+ * undefined, nobody is asked. Rejects with GatewayError `store_unavailable`, and as `shown` does.
+ */
+export type Hold = (call: HeldCall, shown: () => Promise<Shown | undefined>) => Promise<HoldOutcome>;
 
 interface Holding {
   readonly store: Store;
@@ -35,6 +42,7 @@ export function createHold({ store, clock, audit, pageOf }: Holding) {
       report('approval_used', call, admitted.id);
       return admitted;
     }
+    if (admitted.kind === 'unasked') return admitted;
     const { kind, id } = admitted;
     const expiresAt = new Date(admitted.expiresAt * 1000).toISOString();
     if (kind === 'declined') return { kind, expiresAt };

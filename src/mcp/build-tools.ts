@@ -1,36 +1,30 @@
 import type { PrepareOperation } from '../account/prepared-operation.ts';
 import type { UntracedProblem } from '../config/problems.ts';
-import type { RouteConfig, ToolConfig } from '../config/schema.ts';
+import type { ToolConfig } from '../config/schema.ts';
 import { valueAt } from '../config/tree.ts';
-import type { RolesOf } from '../oauth/member-roles.ts';
-import type { CallForPrincipal } from '../upstream/request.ts';
+import type { Asking } from './approval-questions.ts';
 import { type Card, type Cards, cardOf } from './cards/cards.ts';
 import { graphqlAction } from './graphql-action.ts';
 import { KEY_ARGUMENT, KEY_SCHEMA } from './idempotency-key.ts';
 import { type CompileSchema, schemaCompiler, type ValueCheck } from './json-schema.ts';
 import { type AnswerMapping, compileMapping } from './mapping.ts';
 import type { HideNames } from './pseudonyms.ts';
-import { routeAction } from './route-action.ts';
+import { type RouteParts, routeAction } from './route-action.ts';
 import { runner } from './run-tool.ts';
 import type { Action, BuiltAction, Tool, ToolDescriptor } from './tool.ts';
 import { actionWithRole } from './tool-role.ts';
 import type { ServerActionOf } from './tool-server/server-action.ts';
 import { getAction } from './upstream-action.ts';
 
-export interface ToolParts {
+export interface ToolParts extends RouteParts {
   readonly tools: readonly ToolConfig[];
-  readonly routes: readonly RouteConfig[];
-  /** What a route without its own setting does with requests that have no token. */
-  readonly anonymous: 'refuse' | 'serve';
-  readonly call: CallForPrincipal;
-  readonly rolesOf: RolesOf;
   /**
    * Prepares documents of the Account API; undefined when it is not served, which leaves out the tools that use it.
    */
   readonly prepare: PrepareOperation | undefined;
   readonly cards: Cards;
   /** Holds the calls of a tool with `approve`. */
-  readonly hold: (config: ToolConfig, act: Action) => Action;
+  readonly hold: (config: ToolConfig, act: Action, asking: Asking) => Action;
   /** Creates the action of a tool with `server`. */
   readonly serverAction: ServerActionOf;
   /** Replaces names of people in results. */
@@ -69,8 +63,14 @@ export function buildTools(parts: ToolParts): {
     const { name, paging, role } = config;
     // A request that its route holds is held as a call of the tool, whose words the member reads.
     const held = config.approve || built.approve === true;
+    for (const key of ['dryRun', 'titles'] as const)
+      if (!held && Object.keys(config[key] ?? {}).length > 0) wrong([key], 'is only for tools with `approve`');
     // A member without the role is not asked.
-    const act = actionWithRole(role, parts.rolesOf, held ? parts.hold(config, built.act) : built.act);
+    const act = actionWithRole(
+      role,
+      parts.rolesOf,
+      held ? parts.hold(config, built.act, { parts, inputs: Object.keys(propertiesOf(config)), wrong }) : built.act,
+    );
     const call = runner({ ...parts, ...built, act, name, paging, checkInput, checkOutput, mapping });
     // Not for a tool that defines an input of that name itself.
     const takesKey = !built.readOnly && !Object.hasOwn(propertiesOf(config), KEY_ARGUMENT);

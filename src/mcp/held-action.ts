@@ -4,8 +4,9 @@ import { givenOf, LONGEST_SHOWN } from '../approvals/shown-body.ts';
 import type { ToolConfig } from '../config/schema.ts';
 import { valueAt } from '../config/tree.ts';
 import { canonicalJson } from '../http/canonical-json.ts';
+import { type Asking, approvalQuestions } from './approval-questions.ts';
 import { failure, unfit } from './run-tool.ts';
-import { type Action, memberOf, type ToolOutcome } from './tool.ts';
+import { type Action, type FailedOutcome, memberOf, type ToolOutcome } from './tool.ts';
 
 /** How calls are held, and what their approval is bound to beside the tool's own settings. */
 interface Holding {
@@ -18,7 +19,8 @@ interface Holding {
 
 /** Holds each call of a tool until its member has approved exactly that call, and then makes it once. */
 export function createHold({ hold, behind, onError }: Holding) {
-  return (config: ToolConfig, act: Action): Action => {
+  return (config: ToolConfig, act: Action, asking: Asking): Action => {
+    const { preview, titles } = approvalQuestions(config, asking);
     const { name, title, scopes } = config;
     const version = hash('sha256', canonicalJson([config, behind]), 'base64url');
     const labels = labelsOf(config);
@@ -27,11 +29,22 @@ export function createHold({ hold, behind, onError }: Holding) {
       const call = canonicalJson(input);
       if (call.length > LONGEST_SHOWN) return unfit('they are too long for the member to read and approve');
       const what = { used: { kind: 'tool', name } } as const;
-      const shown = { title, scopes, given: givenOf(input, labels) };
+      let refusal: FailedOutcome | undefined;
+      const shown = async () => {
+        const [would, means] = await Promise.all([preview(input, context), titles(input, context)]);
+        if (would !== undefined && 'kind' in would) refusal = would;
+        else {
+          const given = givenOf(input, labels).map((one) => ({ ...one, meaning: means.get(one.name) }));
+          return { title, scopes, given, ...(would && { preview: would }) };
+        }
+        return undefined;
+      };
       const held = await hold({ member, clientId, grantId, what, version, call }, shown).catch((thrown: unknown) =>
         failure(thrown, context, onError),
       );
       if (held.kind === 'failed') return { ...held, undone: true };
+      // A call that the backend would refuse is refused before a member is asked.
+      if (held.kind === 'unasked') return { ...(refusal as FailedOutcome), undone: true };
       if (held.kind === 'approved') return act(input, context);
       const { expiresAt } = held;
       if (held.kind === 'declined') return notDone(declined(expiresAt));

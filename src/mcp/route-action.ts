@@ -15,20 +15,27 @@ import { readAnswer, send } from './upstream-action.ts';
 
 const REQUEST = /^(GET|POST|PUT|PATCH|DELETE) (\/[^\s?#\\;]*)$/;
 
+export interface RouteParts {
+  readonly routes: readonly RouteConfig[];
+  /** What a route without its own setting does with requests that have no token. */
+  readonly anonymous: 'refuse' | 'serve';
+  readonly call: CallForPrincipal;
+  readonly rolesOf: RolesOf;
+}
+
 /**
  * Creates an action that sends the request an app would send to a configured route: to the same upstream, with the
  * route's scopes, role, rewriting and own-record guard. Inputs that are not in the path become the query of a GET or DELETE,
- * and the JSON body of other methods. Returns a mistake if the request cannot be built.
+ * and the JSON body of other methods. `query` is sent beside them. Returns a mistake if the request cannot be built.
  */
 export function routeAction(
   request: string,
+  { routes, anonymous, call, rolesOf }: RouteParts,
   {
-    routes,
-    anonymous,
-    call,
-    rolesOf,
-  }: { routes: readonly RouteConfig[]; anonymous: 'refuse' | 'serve'; call: CallForPrincipal; rolesOf: RolesOf },
-  { inputs, scoped }: { inputs: readonly string[]; scoped: boolean },
+    inputs,
+    scoped,
+    query: fixed = {},
+  }: { inputs: readonly string[]; scoped: boolean; query?: Readonly<Record<string, string>> },
 ): BuiltAction | { readonly mistake: string } {
   const [, method, template = ''] = REQUEST.exec(request) ?? [];
   if (method === undefined) return { mistake: 'must be a method and a path, such as "GET /api/v1/orders/{id}"' };
@@ -52,7 +59,7 @@ export function routeAction(
   const inPath = placeholders(template);
   const others = inputs.filter((name) => !inPath.includes(name));
   const hasBody = method !== 'GET' && method !== 'DELETE';
-  const asQuery = Object.fromEntries(hasBody ? [] : others.map((name) => [name, `{${name}}`]));
+  const asQuery = { ...Object.fromEntries(hasBody ? [] : others.map((name) => [name, `{${name}}`])), ...fixed };
 
   return {
     readOnly: method === 'GET',

@@ -49,6 +49,8 @@ const tool = z
     result: schema.optional(),
     paging: paging.optional(),
     approve: z.boolean().default(false),
+    dryRun: z.record(text, z.string()).optional(),
+    titles: z.record(text, text).default({}),
     card: z.string().min(1).optional(),
     annotations: z
       .strictObject({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { storedApprovals } from '../../src/approvals/approvals.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
@@ -65,11 +65,11 @@ describe('an approval in the store', () => {
     ...{ member: 'm-1', clientId: 'c-1', grantId: 'g-1', version: 'v-1', call: 'a' },
     what: { used: { kind: 'tool', name: 'enrol' } },
   } as const;
-  const shown = { title: 'Enrol', scopes: [], given: [] };
+  const shown = async () => ({ title: 'Enrol', scopes: [], given: [] });
   const approvedOne = async () => {
     const approvals = storedApprovals(memoryStore(Date.now), Date.now);
-    const { id } = await approvals.admit(call, shown);
-    const approval = await approvals.find(id);
+    const admission = await approvals.admit(call, shown);
+    const approval = await approvals.find('id' in admission ? admission.id : '');
     if (approval !== undefined) await approvals.decide(approval, 'approved');
     return approvals;
   };
@@ -99,8 +99,8 @@ describe('an approval in the store', () => {
   it('leaves nothing behind when it is used', async () => {
     const store = memoryStore(Date.now);
     const approvals = storedApprovals(store, Date.now);
-    const { id } = await approvals.admit(call, shown);
-    const approval = await approvals.find(id);
+    const admission = await approvals.admit(call, shown);
+    const approval = await approvals.find('id' in admission ? admission.id : '');
     if (approval !== undefined) await approvals.decide(approval, 'approved');
     expect((await store.findBy('Approval', 'grant', 'g-1')).length).toBe(1);
     await approvals.admit(call, shown);
@@ -623,6 +623,120 @@ describe.each(STORES.filter(({ present }) => present()))('a call that its member
       headers: { cookie: cookiesOf(browser), ...headers },
       body: new URLSearchParams(form),
     });
+});
+
+describe('a call about which the gate asks the backend first', () => {
+  let world: World;
+  let upstream: RecordingUpstream;
+  let token: string;
+  let sam: Browser;
+  const TOOLS = [
+    {
+      ...ENROL,
+      dryRun: { dry_run: '1' },
+      titles: { course: 'GET /courses/{course}#/data/title', note: 'GET /courses/{note}#/data/title' },
+    },
+  ];
+  const MORE = [...ROUTES, { match: 'GET /courses/*', upstream: 'writes', scopes: ['courses:write'] }];
+  /** What the backend answers to a dry run. */
+  let wouldBe: { status: number; body: unknown };
+
+  beforeAll(async () => {
+    upstream = await startRecordingUpstream(async (request, response, { whole }) => {
+      await whole;
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+      const answer = (status: number, body: unknown) =>
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      if (request.method === 'GET')
+        return pathname === '/courses/c-1'
+          ? void answer(200, { data: { title: `Harbour <b>Navigation</b>${'!'.repeat(300)}` } })
+          : void answer(404, {});
+      if (searchParams.get('dry_run') === '1') return void answer(wouldBe.status, wouldBe.body);
+      return void answer(200, { enrolment: 'number-1' });
+    });
+    world = await startWorld({
+      profile: 'A',
+      overrides: {
+        upstreams: { writes: { url: upstream.url } },
+        routes: MORE,
+        mcp: { tools: TOOLS, resources: [], prompts: [] },
+      },
+    });
+    token = (await connect(await registerApp(world.origin), { parameters: { scope: 'account:read courses:write' } }))
+      .access_token;
+    sam = createBrowser();
+    await signIn(sam, world.origin, SAM);
+  });
+  afterAll(async () => {
+    await world.close();
+    await upstream.close();
+  });
+  beforeEach(() => {
+    wouldBe = { status: 200, body: { seat: 12, price: '40 EUR', text: 'a\u200Bb <i>', long: 'y'.repeat(9000) } };
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: a result is judged field by field
+  const enrol = async (args: object): Promise<any> => (await call(world, 'enrol', args, { token })).body.result;
+  const sent = () => upstream.requests.map(({ method, target }) => `${method} ${target}`);
+
+  it('shows what the call would do and what its ids stand for, and makes it once it is approved', async () => {
+    const before = upstream.requests.length;
+    const { url } = (await enrol({ course: 'c-1', note: 'none' }))._meta['coursegate/approval'];
+    expect(sent().slice(before).toSorted()).toEqual([
+      'GET /courses/c-1',
+      'GET /courses/none',
+      'POST /enrolments/c-1?dry_run=1',
+    ]);
+    const dry = upstream.requests.slice(before).find(({ method }) => method === 'POST');
+    expect(JSON.parse(String(dry?.body))).toEqual({ note: 'none' });
+    // Asked again meanwhile, nothing is asked of the backend.
+    await enrol({ course: 'c-1', note: 'none' });
+    expect(upstream.requests.length).toBe(before + 3);
+
+    const page = await sam.open(url);
+    expect(page.text).toContain('What <bdi>Harbour Lane School</bdi> says it would do');
+    for (const text of ['>seat<', '>12<', '40 EUR']) expect(page.text).toContain(text);
+    expect(page.text).toContain(`<strong>Harbour &lt;b&gt;Navigation&lt;/b&gt;${'!'.repeat(175)}</strong>\nc-1<`);
+    expect(page.text).toContain('<dd dir="auto">none</dd>');
+    expect(page.text).not.toMatch(/y{1001}|\u200B|<i>/);
+    await sam.submit(page, { decision: 'approve' });
+    expect((await enrol({ course: 'c-1', note: 'none' })).structuredContent).toEqual({ enrolment: 'number-1' });
+    expect(sent().slice(before + 3)).toEqual(['POST /enrolments/c-1']);
+  });
+
+  it('is refused if the backend says that it would refuse it, and nobody is asked', async () => {
+    wouldBe = { status: 409, body: {} };
+    const { isError, content, _meta } = await enrol({ course: 'c-2' });
+    expect([isError, _meta, content[0].text]).toEqual([true, undefined, 'This conflicts with the current state.']);
+    wouldBe = { status: 503, body: {} };
+    expect((await enrol({ course: 'c-2' }))._meta).toBeUndefined();
+    wouldBe = { status: 200, body: {} };
+    expect((await enrol({ course: 'c-2' }))._meta['coursegate/approval'].url).toBeDefined();
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'dryRun without a route',
+      { dryRun: { a: '1' }, route: undefined, get: { upstream: 'writes', path: '/' } },
+      'dryRun is only for tools with `route`',
+    ],
+    ['dryRun without approve', { dryRun: { a: '1' }, approve: false }, 'dryRun is only for tools with `approve`'],
+    ['titles of what is no input', { titles: { other: 'GET /courses/{course}#/a' } }, 'titles.other uses "other"'],
+    ['titles with what is no input', { titles: { course: 'GET /courses/{other}#/a' } }, 'titles.course uses "other"'],
+    ['titles at no route', { titles: { course: 'GET /nothing/{course}#/a' } }, 'a request that no route matches'],
+    ['titles of a change', { titles: { course: 'POST /enrolments/{course}#/a' } }, 'must be a GET with a pointer'],
+    ['titles without a pointer', { titles: { course: 'GET /courses/{course}' } }, 'must be a GET with a pointer'],
+  ])('is refused by check with %s', async (_, changed, message) => {
+    const [tool = ENROL] = TOOLS;
+    const { dryRun: _dryRun, titles: _titles, ...bare } = tool as typeof tool & Record<string, unknown>;
+    const reload = await world.reload({
+      upstreams: { writes: { url: upstream.url } },
+      routes: MORE,
+      mcp: { tools: [{ ...bare, ...changed }], resources: [], prompts: [] },
+    });
+    if (reload.kind !== 'refused') throw new Error(reload.kind);
+    const { problems } = reload.why as unknown as { problems: { path: string; message: string }[] };
+    expect(problems.map(({ path, message: text }) => `${path} ${text}`).join('\n')).toContain(message);
+  });
 });
 
 describe('a gate with pages at a host of their own, and a mutation of the Account API as a tool', () => {

@@ -48,7 +48,7 @@ async function show(parts: ApprovalPagesParts, request: MemberRequest): Promise<
     const view = { account: accountOf(member), signOut: signOutFormOf(parts, member, carried) };
     return pages.send(exchange.response, 404, (words) => noApprovalPage(words, view));
   }
-  const { state, clientId, title, scopes, request: line, given, content, expiresAt } = approval;
+  const { state, clientId, title, scopes, request: line, given, preview, content, expiresAt } = approval;
   const left = expiresAt - unixSeconds(clock);
   if (state !== 'waiting') return pages.send(exchange.response, 200, (words) => decidedPage(words, state, left));
   const view = {
@@ -57,6 +57,7 @@ async function show(parts: ApprovalPagesParts, request: MemberRequest): Promise<
     titles: title === undefined ? scopes.map((token) => parts.scopes[token]?.title ?? token) : [title],
     request: line,
     given,
+    preview,
     content,
     left,
     action: pathOf(exchange),

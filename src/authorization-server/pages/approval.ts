@@ -19,6 +19,7 @@ export interface ApprovalView {
   /** Method and target of a request. */
   readonly request: string | undefined;
   readonly given: Shown['given'];
+  readonly preview: Shown['preview'];
   readonly content: Shown['content'];
   /** Seconds until it expires. */
   readonly left: number;
@@ -45,6 +46,7 @@ ${accountLine(words, view.account, undefined)}
 ${view.app && appNotices(words, view.app)}
 ${view.titles.map((title) => html`<h2>${words.own(title)}</h2>`)}
 ${rows.length > 0 ? html`<dl>${rows}</dl>` : html`<p>${words.html('approval.nothing')}</p>`}
+${view.preview !== undefined && html`<h3>${words.html('approval.preview')}</h3><dl>${view.preview.map(argument)}</dl>`}
 <div class="actions">
 <p>${words.html('approval.once', { time: waitIn(words.locales, view.left) })}</p>
 ${button('deny')}
@@ -69,9 +71,9 @@ function contentOf(words: Words, { type, bytes, sha256 }: NonNullable<Shown['con
   return html`${words.html('approval.content.text')}\n${size} <code dir="ltr">${readable(type)} SHA-256 ${sha256}</code>`;
 }
 
-function argument({ name, label, text }: Shown['given'][number]): Html {
+function argument({ name, label, text, meaning }: Shown['given'][number]): Html {
   return html`<dt>${label === undefined ? html`<bdi>${readable(name)}</bdi>` : html`<bdi>${label}</bdi> <code>${readable(name)}</code>`}</dt>
-<dd dir="auto">${readable(text)}</dd>
+<dd dir="auto">${meaning !== undefined && html`<strong>${readable(meaning)}</strong>\n`}${readable(text)}</dd>
 `;
 }
 

@@ -214,8 +214,9 @@ describe('the texts of the pages', () => {
     ...{ app: connected.app, account: '0', titles: ['0'], request: '0', left: 0, action: '0', csrf: '0' },
     given: [
       { name: '0', label: '0', text: '0' },
-      { name: '0', label: undefined, text: '0' },
+      { name: '0', label: undefined, text: '0', meaning: '0' },
     ],
+    preview: [{ name: '0', text: '0' }],
     content: { type: '0', bytes: 0, sha256: '0' },
   };
   const cancel = { action: '0', csrf: '0' };
@@ -319,7 +320,7 @@ describe('the texts of the pages', () => {
       }),
     'approval of a call': (words) => approvalPage(words, call),
     'approval of a call without arguments': (words) =>
-      approvalPage(words, { ...call, app: undefined, request: undefined, given: [], content: undefined }),
+      approvalPage(words, { ...call, app: undefined, request: undefined, given: [], preview: undefined, content: undefined }),
     'an approved call': (words) => decidedPage(words, 'approved', 0),
     'a declined call': (words) => decidedPage(words, 'declined', 0),
     'no call to approve': (words) => noApprovalPage(words, { account: '0', signOut: undefined }),
