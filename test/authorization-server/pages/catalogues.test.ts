@@ -320,7 +320,14 @@ describe('the texts of the pages', () => {
       }),
     'approval of a call': (words) => approvalPage(words, call),
     'approval of a call without arguments': (words) =>
-      approvalPage(words, { ...call, app: undefined, request: undefined, given: [], preview: undefined, content: undefined }),
+      approvalPage(words, {
+        ...call,
+        app: undefined,
+        request: undefined,
+        given: [],
+        preview: undefined,
+        content: undefined,
+      }),
     'an approved call': (words) => decidedPage(words, 'approved', 0),
     'a declined call': (words) => decidedPage(words, 'declined', 0),
     'no call to approve': (words) => noApprovalPage(words, { account: '0', signOut: undefined }),
