@@ -25,7 +25,7 @@ export interface ApprovalQuestions {
 }
 
 /** What the questions of a tool are built with. */
-export interface Asking {
+export interface QuestionParts {
   readonly parts: RouteParts;
   readonly inputs: readonly string[];
   /** Takes each mistake in the tool. */
@@ -35,7 +35,7 @@ export interface Asking {
 /** Builds the questions that a tool names. Reports what cannot be asked. */
 export function approvalQuestions(
   { route, dryRun, titles, scopes }: ToolConfig,
-  { parts, inputs, wrong }: Asking,
+  { parts, inputs, wrong }: QuestionParts,
 ): ApprovalQuestions {
   const build = (
     path: readonly string[],

@@ -2,7 +2,7 @@ import type { PrepareOperation } from '../account/prepared-operation.ts';
 import type { UntracedProblem } from '../config/problems.ts';
 import type { ToolConfig } from '../config/schema.ts';
 import { valueAt } from '../config/tree.ts';
-import type { Asking } from './approval-questions.ts';
+import type { QuestionParts } from './approval-questions.ts';
 import { type Card, type Cards, cardOf } from './cards/cards.ts';
 import { graphqlAction } from './graphql-action.ts';
 import { KEY_ARGUMENT, KEY_SCHEMA } from './idempotency-key.ts';
@@ -24,7 +24,7 @@ export interface ToolParts extends RouteParts {
   readonly prepare: PrepareOperation | undefined;
   readonly cards: Cards;
   /** Holds the calls of a tool with `approve`. */
-  readonly hold: (config: ToolConfig, act: Action, asking: Asking) => Action;
+  readonly hold: (config: ToolConfig, act: Action, asking: QuestionParts) => Action;
   /** Creates the action of a tool with `server`. */
   readonly serverAction: ServerActionOf;
   /** Replaces names of people in results. */

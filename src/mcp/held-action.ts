@@ -4,7 +4,7 @@ import { givenOf, LONGEST_SHOWN } from '../approvals/shown-body.ts';
 import type { ToolConfig } from '../config/schema.ts';
 import { valueAt } from '../config/tree.ts';
 import { canonicalJson } from '../http/canonical-json.ts';
-import { type Asking, approvalQuestions } from './approval-questions.ts';
+import { approvalQuestions, type QuestionParts } from './approval-questions.ts';
 import { failure, unfit } from './run-tool.ts';
 import { type Action, type FailedOutcome, memberOf, type ToolOutcome } from './tool.ts';
 
@@ -19,7 +19,7 @@ interface Holding {
 
 /** Holds each call of a tool until its member has approved exactly that call, and then makes it once. */
 export function createHold({ hold, behind, onError }: Holding) {
-  return (config: ToolConfig, act: Action, asking: Asking): Action => {
+  return (config: ToolConfig, act: Action, asking: QuestionParts): Action => {
     const { preview, titles } = approvalQuestions(config, asking);
     const { name, title, scopes } = config;
     const version = hash('sha256', canonicalJson([config, behind]), 'base64url');
