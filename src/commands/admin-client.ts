@@ -5,9 +5,10 @@ import { boundedExchange } from '../http/bounded-client.ts';
 import { printable } from '../operator/connect/printable.ts';
 import { hostPort, reachableHost } from '../operator/host-port.ts';
 import { shellWord } from '../operator/shell-word.ts';
-import { readConfig } from './command.ts';
+import { readProcess } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure, misused } from './failure.ts';
+import { assertSchool } from './school-option.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The options that select the gate a command talks to. */
@@ -15,6 +16,8 @@ export interface GateFlags {
   readonly config?: string;
   /** Address of the admin listener if it differs from the configuration, for example through a tunnel. */
   readonly admin?: string;
+  /** One of the schools that the configuration lists. */
+  readonly school?: string;
   /** PEM files: the client certificate for `admin.mtls`. */
   readonly cert?: string;
   readonly key?: string;
@@ -36,14 +39,20 @@ export type AdminClient = Awaited<ReturnType<typeof adminClient>>;
 const PATIENCE = 30_000;
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
-/** Throws CommandFailure for unusable flags, and ConfigError when the configuration file is invalid. */
-export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'environment'>) {
+/**
+ * Throws CommandFailure for unusable flags, and ConfigError when the configuration file is invalid.
+ * @param ofProcess whether the process itself has an answer, where it has many schools
+ */
+export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'environment'>, ofProcess = false) {
   const { config: file, admin } = flags;
   if (file === undefined && admin === undefined) {
     throw misused('Specify the gate: --config with its configuration file, or --admin with its admin address.');
   }
-  const loaded = file === undefined ? undefined : await readConfig(file, terminal);
-  const address = (admin ?? addressOf(loaded)).replace(/\/$/, '');
+  const loaded = file === undefined ? undefined : await readProcess(file, terminal);
+  if (file !== undefined && loaded !== undefined && (flags.school !== undefined || !ofProcess))
+    assertSchool(file, loaded, flags.school);
+  const below = flags.school === undefined ? '' : `/schools/${flags.school}`;
+  const address = (admin ?? addressOf(loaded)).replace(/\/$/, '') + below;
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw misused(`"${address}" is not the address of an admin listener, such as http://127.0.0.1:9090.`);
   }

@@ -2,7 +2,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { CheckFormat, CheckReport } from '../config/problem-report.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
 import { counted } from '../http/amounts.ts';
-import { type Define, readConfig } from './command.ts';
+import { type Define, readProcess } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -25,9 +25,11 @@ export const define: Define = (command, terminal) => {
     const { summary, warnings } = checked;
     if (format !== 'json' && summary !== undefined) {
       const outcome = warnings.length === 0 ? 'valid' : `valid, with ${counted(warnings.length, 'warning')}`;
-      say(
-        `${file}: ${outcome}. ${counted(summary.routes, 'route')}, profile ${summary.profile}, origin ${summary.origin}`,
-      );
+      const what =
+        'schools' in summary
+          ? counted(summary.schools, 'school')
+          : `${counted(summary.routes, 'route')}, profile ${summary.profile}, origin ${summary.origin}`;
+      say(`${file}: ${outcome}. ${what}`);
     }
     if (thrown !== undefined || (strict && warnings.length > 0)) end(EXIT.config);
   });
@@ -40,7 +42,8 @@ async function check(file: string, terminal: Terminal): Promise<{ checked: Check
   let loaded: LoadedConfig | undefined;
   let found: readonly Problem[] = [];
   try {
-    loaded = await readConfig(file, terminal);
+    loaded = await readProcess(file, terminal);
+    if (loaded.schools !== undefined) return await checkSchools(file, loaded);
     found = await checkInterfaces(loaded);
     await checkInstalled(loaded);
   } catch (thrown) {
@@ -52,4 +55,26 @@ async function check(file: string, terminal: Terminal): Promise<{ checked: Check
   const warnings = [...loaded.warnings, ...found, ...(await observedCalls(file, loaded, terminal))];
   const summary = { profile, origin: config.origin, routes: config.routes.length };
   return { checked: { file, problems: [], warnings, summary } };
+}
+
+/** The same for each school that a main file lists. A mistake of one hides none of another. */
+async function checkSchools(file: string, main: LoadedConfig): Promise<{ checked: CheckReport; thrown?: ConfigError }> {
+  const { checkSchool, clashingHosts } = await import('../process/schools/check-school.ts');
+  const problems: Problem[] = [];
+  const warnings = [...main.warnings];
+  const valid = new Map<string, LoadedConfig>();
+  for (const name of main.schools?.files.keys() ?? []) {
+    try {
+      const { loaded, found } = await checkSchool(main, name);
+      valid.set(name, loaded);
+      warnings.push(...loaded.warnings, ...found);
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigError)) throw thrown;
+      problems.push(...thrown.problems);
+    }
+  }
+  problems.push(...clashingHosts(valid));
+  const checked = { file, problems, warnings };
+  if (problems.length > 0) return { checked, thrown: new ConfigError(problems) };
+  return { checked: { ...checked, summary: { schools: valid.size } } };
 }

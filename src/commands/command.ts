@@ -116,8 +116,21 @@ function helpAfter(command: Command): string {
   return ['', examples.length === 1 ? 'Example:' : 'Examples:', ...indented, '', 'Exit codes:', ...codes].join('\n');
 }
 
-/** Throws ConfigError, which lists every mistake in the file. */
-export async function readConfig(file: string, { environment }: Pick<Terminal, 'environment'>): Promise<LoadedConfig> {
+type Reading = Pick<Terminal, 'environment'>;
+
+/** A configuration file, of one school or of a process with many. Throws ConfigError, which lists every mistake in it. */
+export async function readProcess(file: string, { environment }: Reading): Promise<LoadedConfig> {
   const { loadConfig } = await import('../config/load.ts');
   return loadConfig({ file, environment });
+}
+
+/**
+ * The configuration of one school. Throws ConfigError, which lists every mistake in it, and CommandFailure if the file
+ * lists schools and not this one.
+ */
+export async function readConfig(file: string, terminal: Reading, school?: string): Promise<LoadedConfig> {
+  const loaded = await readProcess(file, terminal);
+  const { assertSchool } = await import('./school-option.ts');
+  assertSchool(file, loaded, school);
+  return school === undefined || loaded.schools === undefined ? loaded : loaded.schools.load(school);
 }

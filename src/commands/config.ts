@@ -5,25 +5,28 @@ import { CommandFailure } from './failure.ts';
 
 interface PrintFlags {
   readonly config: string;
+  readonly school?: string;
   readonly origins: boolean;
   readonly json: boolean;
 }
 
 export const define: Define = (command, terminal) => {
   const { say, print } = terminal;
-  subcommand(command, 'print').action(async (key: string | undefined, { config: file, origins, json }: PrintFlags) => {
-    const { effectiveConfig, toYaml } = await import('../config/effective.ts');
-    const { tree, origin } = effectiveConfig(await readConfig(file, terminal));
-    if (key !== undefined && tree[key] === undefined) {
-      throw new CommandFailure(`The configuration has no block "${key}". It has: ${Object.keys(tree).join(', ')}.`, {
-        code: EXIT.usage,
-        next: `coursegate config print --config ${shellWord(file)}`,
-      });
-    }
-    const shown = key === undefined ? tree : { [key]: tree[key] };
-    if (json) say(JSON.stringify(shown, undefined, 2));
-    else print(toYaml({ tree: shown, origin }, { origins }));
-  });
+  subcommand(command, 'print').action(
+    async (key: string | undefined, { config: file, school, origins, json }: PrintFlags) => {
+      const { effectiveConfig, toYaml } = await import('../config/effective.ts');
+      const { tree, origin } = effectiveConfig(await readConfig(file, terminal, school));
+      if (key !== undefined && tree[key] === undefined) {
+        throw new CommandFailure(`The configuration has no block "${key}". It has: ${Object.keys(tree).join(', ')}.`, {
+          code: EXIT.usage,
+          next: `coursegate config print --config ${shellWord(file)}`,
+        });
+      }
+      const shown = key === undefined ? tree : { [key]: tree[key] };
+      if (json) say(JSON.stringify(shown, undefined, 2));
+      else print(toYaml({ tree: shown, origin }, { origins }));
+    },
+  );
 
   subcommand(command, 'schema').action(async () => {
     const { configJsonSchema } = await import('../config/json-schema.ts');

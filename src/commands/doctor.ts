@@ -123,7 +123,7 @@ async function backendReport(
   const { member, signIn, browser, json, timeout } = flags;
   const { openBrowser } = await import('../operator/connect/open-browser.ts');
   const { waitFor } = await import('./progress.ts');
-  const loaded = await readConfig(config, terminal);
+  const loaded = await readConfig(config, terminal, flags.school);
   return examineBackend({
     loaded,
     async changedTools() {
@@ -149,14 +149,14 @@ async function backendReport(
 async function listingReport(
   directory: DirectoryName,
   url: string | undefined,
-  { config, register, token }: DoctorFlags,
+  { config, school, register, token }: DoctorFlags,
   terminal: Terminal,
   audit: AuditOptions,
 ): Promise<Report> {
   if (url === undefined) throw misused('--directory needs a URL.');
   const { examineListing } = await import('../operator/doctor/directory/directory-doctor.ts');
   const { configuredTools } = await import('../mcp/configured-tools.ts');
-  const loaded = config === undefined ? undefined : await readConfig(config, terminal);
+  const loaded = config === undefined ? undefined : await readConfig(config, terminal, school);
   return examineListing({
     ...audit,
     url,

@@ -13,7 +13,7 @@ export const define: Define = (command, terminal) => {
   const { say, print } = terminal;
   gateOptions(command).action(async ({ live, json, ...flags }: HealthFlags) => {
     const path = live ? '/livez' : '/readyz';
-    const gate = await adminClient(flags, terminal);
+    const gate = await adminClient(flags, terminal, true);
     const answer = await gate.ask(`${path}?verbose`, json ? 'application/json' : 'text/plain');
     if (!isHealth(answer, json)) throw gate.noGate(answer);
     if (json) say(answer.text.trim());

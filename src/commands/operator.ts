@@ -18,6 +18,7 @@ export interface OperatorFlags extends GateFlags {
 export function gateOptions(command: Command, config = 'the configuration file of the running gate'): Command {
   return command
     .option('--config <file>', config)
+    .option('--school <name>', 'the school, if that file lists `schools`')
     .option('--admin <url>', 'the address of its admin listener, if it differs from the configuration')
     .option('--cert <file>', 'the client certificate for admin.mtls, PEM')
     .option('--key <file>', 'its private key, PEM');
@@ -50,7 +51,7 @@ export type SendChange = <T>(path: string, more?: object) => Promise<T>;
 
 /** The options that select the gate, as they were typed, for a command to try next. */
 function gateWords(flags: GateFlags): string {
-  const words = (['config', 'admin', 'cert', 'key'] as const).flatMap((name) => {
+  const words = (['config', 'school', 'admin', 'cert', 'key'] as const).flatMap((name) => {
     const value = flags[name];
     return value === undefined ? [] : [`--${name} ${shellWord(value)}`];
   });

@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Log } from '../operations/log.ts';
-import { type Define, readConfig } from './command.ts';
+import { type Define, readProcess } from './command.ts';
 import { onSignal, onUncaught, untilSignal } from './lifetime.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -9,12 +9,14 @@ const DESCRIPTORS = { log: 2, access: 1 } as const;
 export const define: Define = (command, terminal) => {
   command.action(async ({ config: file }: { readonly config: string }) => {
     const { createLog } = await import('../operations/log.ts');
-    const loaded = await readConfig(file, terminal);
+    const loaded = await readProcess(file, terminal);
     const log = createLog(loaded.config.log.level, DESCRIPTORS.log);
     for (const { path, message, file: where, line } of loaded.warnings)
       log.warn({ file: where, line }, `${path}: ${message}`);
     await serve(file, loaded, log, terminal);
-    terminal.say(`coursegate ready ${loaded.config.origin} profile=${loaded.profile}`);
+    const { schools, config, profile } = loaded;
+    const served = schools === undefined ? `${config.origin} profile=${profile}` : `schools=${schools.files.size}`;
+    terminal.say(`coursegate ready ${served}`);
   });
 };
 
@@ -25,7 +27,7 @@ async function serve(file: string, loaded: LoadedConfig, log: Log, { tell, envir
   ]);
   const gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: DESCRIPTORS.access });
   onUncaught(log, (seconds) => gateway.close(seconds));
-  const following = followConfig({ file, environment, loaded, reload: gateway.reload, log });
+  const following = followConfig({ file, environment, loaded, reload: gateway.reload, further: gateway.sources, log });
   onSignal('SIGHUP', () => void following.now());
   untilSignal(() => {
     following.close();

@@ -3,17 +3,17 @@
  * and checks across settings. All mistakes are reported at once, each with its file, line and column.
  */
 import { dirname, resolve as resolvePath } from 'node:path';
-import { type AccountFiles, readAccountFiles } from '../account/settings-files.ts';
+import { readAccountFiles } from '../account/settings-files.ts';
 import { checkProfileAccount, withoutUnaskedAccount } from '../account/settings-profile.ts';
 import { checkApprovals } from '../approvals/settings-checks.ts';
 import { checkDecisions } from '../decisions/settings-checks.ts';
 import { isObject } from '../http/json-object.ts';
-import { type DirectoryMember, readMembersFile } from '../login/directory/settings-members.ts';
+import { readMembersFile } from '../login/directory/settings-members.ts';
 import { checkLogin, identityFields } from '../login/kinds.ts';
 import { checkLoginSite } from '../login/settings-checks.ts';
-import { type CardTemplates, readCards } from '../mcp/settings-cards.ts';
+import { readCards } from '../mcp/settings-cards.ts';
 import { checkTools } from '../mcp/settings-checks.ts';
-import { readSkills, type Skill } from '../mcp/settings-skills.ts';
+import { readSkills } from '../mcp/settings-skills.ts';
 import { checkEnforcement } from '../operations/observe/settings.ts';
 import { checkRoles } from '../roles/settings-checks.ts';
 import { checkRedis } from '../storage/redis/settings.ts';
@@ -22,25 +22,27 @@ import { readUpstreamDocuments } from '../upstream/settings-documents.ts';
 import { readCatalogues } from './catalogues.ts';
 import { readIssues } from './issues.ts';
 import { type Layers, mergeLayers, placeInLayers } from './layers.ts';
-import { type Logo, readLogo } from './logo.ts';
+import type { LoadedConfig } from './loaded-config.ts';
+import { readLogo } from './logo.ts';
 import { checkLoops } from './loop-checks.ts';
 import { checkOwnRecords } from './own-record-checks.ts';
-import type { PageLanguage } from './pages.ts';
 import { checkPagesOrigin } from './pages-origin-checks.ts';
 import { checkPlaceholders } from './placeholders.ts';
-import { ConfigError, type Place, type Problem, problemAt, type UntracedProblem } from './problems.ts';
+import { ConfigError, type Problem, problemAt, type UntracedProblem } from './problems.ts';
 import { readLayers } from './read-layers.ts';
 import { readSecrets } from './read-secrets.ts';
 import { checkReferences } from './reference-checks.ts';
 import { checkRoutes } from './route-checks.ts';
 import { checkRouteOrder } from './route-order.ts';
 import { type Config, configSchema } from './schema.ts';
+import { completed, misplacedKeys, roleOf, schoolFiles, withProcess } from './schools.ts';
 import { checkCertificates, secretValues } from './secret-values.ts';
 import type { Environment } from './setting.ts';
-import { type SourceFiles, sourceFiles, withText } from './source-files.ts';
+import { type KeptContents, type SourceFiles, sourceFiles, withText } from './source-files.ts';
 import { formatPath, merge, type Path, type Tree } from './tree.ts';
 import { configWarnings } from './warnings.ts';
 
+export type { LoadedConfig };
 export { ConfigError };
 
 export interface LoadOptions {
@@ -52,42 +54,8 @@ export interface LoadOptions {
   readonly constants?: Tree | undefined;
   /** The reader to use, for callers that need to know which files were read even when loading fails. */
   readonly sources?: SourceFiles;
-}
-
-/** Secrets are kept out of `config`, which may be printed. */
-export interface LoadedConfig extends ReturnType<typeof secretValues> {
-  readonly config: Config;
-  /** The profile's name, only for the line that says the gate is ready. */
-  readonly profile: string;
-  /** The operator's file, as an absolute path. */
-  readonly file: string;
-  /** The members in the file of a `directory` login; undefined for another login. */
-  readonly members: readonly DirectoryMember[] | undefined;
-  /** The file of `pages.logo`; undefined: there is no logo. */
-  readonly logo: Logo | undefined;
-  /** The languages of the pages, with the catalogues that `pages.languages` names. */
-  readonly languages: readonly PageLanguage[];
-  /** The documents of `upstreams.*.openapi.file`, by upstream. */
-  readonly upstreamDocuments: ReadonlyMap<string, Tree>;
-  /** The files of the Account API; undefined when it is not served. */
-  readonly accountFiles: AccountFiles | undefined;
-  /** The templates that tools name in `card`. */
-  readonly cards: CardTemplates;
-  /** The skills in the folder that `mcp.skills` names. */
-  readonly skills: readonly Skill[];
-  /** Every file that was read for this configuration. */
-  readonly sources: SourceFiles;
-  /** Settings that are allowed but most likely unintended. */
-  readonly warnings: readonly Problem[];
-  /** The merged settings of all layers as written, with the place where each was made. */
-  readonly written: { readonly tree: Tree; readonly place: (path: Path) => Place };
-  /**
-   * Loads the configuration as it would be with another text of the operator's file.
-   * @throws {ConfigError} with every mistake at once
-   */
-  readonly loadText: (text: string) => Promise<LoadedConfig>;
-  /** Turns mistakes that only show while the gate is being built into the same error as mistakes in the files. */
-  readonly mistaken: (findings: readonly UntracedProblem[]) => ConfigError;
+  /** For the file of a school: the main file, which lists it. */
+  readonly main?: LoadedConfig | undefined;
 }
 
 /** Whether operators can open the console: they sign in with what authenticates commands. */
@@ -122,16 +90,25 @@ const CHECKS = [
  * @throws {ConfigError} with every mistake at once
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
-  const { file, environment, constants = {}, sources: files = sourceFilesOf(file) } = options;
-  const { layers, profile, ...read } = await readLayers(options, files);
-  const merged = mergeLayers(layers);
+  const { file, environment, constants = {}, sources: files = sourceFilesOf(file), main } = options;
+  // What the environment sets, it sets for the process.
+  const { layers, profile, ...read } = await readLayers(
+    main === undefined ? options : { ...options, environment: {} },
+    files,
+  );
+  const written = mergeLayers(layers);
+  const role = roleOf(written, main);
+  const merged = completed(written, role);
   const tree = withoutUnaskedAccount(merged, layers);
   // Compiled code would pay off only if there were many configurations to parse.
   const parsed = configSchema.safeParse(tree, { jitless: true });
   const secrets = await readSecrets(configSchema, tree, environment, files);
   const named = await readNamedFiles(tree, files);
+  const { schools: listed, ...unlisted } = await schoolFiles(tree, files);
   const findings = [
     ...(parsed.success ? [] : readIssues(parsed.error.issues, tree)),
+    ...misplacedKeys(layers.file.tree, role),
+    ...unlisted.findings,
     ...CHECKS.flatMap((check) => check(tree)),
     ...read.findings,
     ...checkProfileAccount(merged, layers, profile),
@@ -146,21 +123,34 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { accountFiles } = named.found;
   const texts = [...(accountFiles?.schema ?? []), ...(accountFiles?.mappings ?? [])].map(({ text }) => text);
   const warnings = configWarnings({ config: parsed.data, tree, own: layers.file.tree, texts });
-  return {
+  const loaded: LoadedConfig = {
     config: merge(
       withHttpClient(withIdentityFieldsDropped(withAbsolutePaths(parsed.data, files.resolve)), environment),
       constants,
     ) as Config,
     profile,
     file: resolvePath(file),
+    schools: listed && {
+      files: listed,
+      load: (name, sources) =>
+        loadConfig({
+          environment,
+          constants,
+          file: listed.get(name) ?? name,
+          main: loaded,
+          ...(sources && { sources }),
+        }),
+    },
     ...secretValues(parsed.data, secrets.values),
     ...named.found,
     sources: files,
     warnings: located([...warnings, ...named.warnings]),
-    written: { tree: { ...tree, profile }, place: (path) => placeInLayers(layers, path, 'key') },
-    loadText: (text) => loadConfig({ ...options, sources: withText(sourceFilesOf(file), resolvePath(file), text) }),
-    mistaken: (late) => new ConfigError(located(late)),
+    written: { tree: { ...tree, profile }, place: (path: Path) => placeInLayers(layers, path, 'key') },
+    loadText: (text: string) =>
+      loadConfig({ ...options, sources: withText(sourceFilesOf(file), resolvePath(file), text) }),
+    mistaken: (late: readonly UntracedProblem[]) => new ConfigError(located(late)),
   };
+  return main === undefined ? loaded : withProcess(loaded, main);
 }
 
 /** Reads the files that the settings name, besides those of secrets. */
@@ -189,8 +179,8 @@ async function readNamedFiles(tree: Tree, files: SourceFiles) {
 }
 
 /** A reader for the files of a configuration, with nothing read yet. */
-export function sourceFilesOf(file: string): SourceFiles {
-  return sourceFiles(dirname(resolvePath(file)));
+export function sourceFilesOf(file: string, contents?: KeptContents): SourceFiles {
+  return sourceFiles(dirname(resolvePath(file)), contents);
 }
 
 function isServed(account: unknown): boolean {

@@ -7,6 +7,9 @@ export const text = z.string().min(1);
 /** A whole number above 0. */
 export const positive = z.int().min(1);
 
+/** The folder and the ending of the files of `schools`. */
+export const SCHOOL_FILES = /^(.*)\/\*(\.ya?ml)$/;
+
 /** A name given by the operator, as of a service behind the gate, for other settings to refer to. */
 export const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name of letters, digits, - and _');
 

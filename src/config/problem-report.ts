@@ -6,7 +6,9 @@ export interface CheckReport {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   /** Present when there are no problems. */
-  readonly summary?: { readonly profile: string; readonly origin: string; readonly routes: number };
+  readonly summary?:
+    | { readonly profile: string; readonly origin: string; readonly routes: number }
+    | { readonly schools: number };
 }
 
 export type CheckFormat = 'text' | 'json' | 'github';

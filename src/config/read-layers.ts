@@ -1,10 +1,10 @@
-import { relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { reason } from '../account/settings-files.ts';
 import { readInstalled } from '../installation.ts';
 import { readToolsFile } from '../mcp/settings-file.ts';
 import { readYaml, type YamlLayer } from './document.ts';
 import { readEnvironment } from './environment.ts';
-import { codeLayer, type Layers } from './layers.ts';
+import { codeLayer, extendedBy, type Layers } from './layers.ts';
 import { ConfigError, type Problem, type UntracedProblem } from './problems.ts';
 import { chooseProfile, profileFile, SCOPES_FILE } from './profiles.ts';
 import type { Environment } from './setting.ts';
@@ -21,11 +21,12 @@ export async function readLayers(
   { file, environment, overrides = {} }: { file: string; environment: Environment; overrides?: Tree },
   files: SourceFiles,
 ): Promise<{ layers: Layers; profile: string; findings: readonly UntracedProblem[]; problems: readonly Problem[] }> {
-  const operator = await readYamlFile(file, () => files.text(resolve(file)));
+  const operator = await readSettings(file, files);
   const scopes = await readBundled(SCOPES_FILE);
   const fromEnvironment = readEnvironment(environment, merge(scopes.tree, operator.tree) as Tree);
   const wanted = merge(merge(operator.tree, fromEnvironment.layer.tree), overrides) as Tree;
-  const chosen = chooseProfile(wanted.profile);
+  // A main file has none: what its schools have is up to them.
+  const chosen = chooseProfile(wanted.schools === undefined ? wanted.profile : 'B');
   const profile = await readBundled(profileFile(chosen.profile));
   const tools = await readToolsFile(wanted, files);
   return {
@@ -41,6 +42,20 @@ export async function readLayers(
     findings: [...chosen.findings, ...tools.findings],
     problems: [scopes, profile, operator, fromEnvironment, tools].flatMap(({ problems }) => problems),
   };
+}
+
+/**
+ * The operator's file, with the one that it extends below it.
+ *
+ * @throws {ConfigError} when one of them cannot be read
+ */
+export async function readSettings(file: string, files: SourceFiles): Promise<YamlLayer> {
+  const own = await readYamlFile(file, () => files.text(resolve(file)));
+  const { extends: named } = own.tree;
+  if (typeof named !== 'string') return own;
+  // Shown beside the file itself, as its path is written there.
+  const base = await readYamlFile(join(dirname(file), named), () => files.text(named));
+  return extendedBy(base, own);
 }
 
 async function readYamlFile(shown: string, read: () => Promise<string>): Promise<YamlLayer> {

@@ -16,7 +16,7 @@ import { claims } from './claims.ts';
 import { clients } from './clients.ts';
 import { CODE_LIFETIME, RELOAD_GRACE } from './constants.ts';
 import { listen } from './listen.ts';
-import { name, text } from './name.ts';
+import { name, SCHOOL_FILES, text } from './name.ts';
 import { pages, translatable } from './pages.ts';
 import { resource, route } from './route.ts';
 import { KEY_MATERIAL, secret } from './secret.ts';
@@ -72,7 +72,10 @@ export { parseMatch, type RouteConfig } from './route.ts';
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
   version: z.literal(1),
+  extends: text.optional(),
+  schools: text.regex(SCHOOL_FILES, 'must be the files of a folder, such as ./schools/*.yaml').optional(),
   origin,
+  aliases: z.record(origin, z.enum(['redirect', 'serve'])).optional(),
   name: text.max(64).default('This school'),
   timeZone: z.string().refine(isTimeZone, 'must be an IANA time zone such as Europe/Madrid').default('UTC'),
   listen: listen.prefault({}),

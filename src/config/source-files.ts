@@ -33,6 +33,8 @@ export interface SourceFiles {
   fingerprint(key: (digest: string) => string): string;
   /** Whether every file and folder still has the content it had when it was read. */
   areUnchanged(): Promise<boolean>;
+  /** Reads the same files as they were read before. Only for a reader that keeps contents. */
+  again(): SourceFiles;
 }
 
 interface Asked {
@@ -44,6 +46,17 @@ interface Asked {
 interface Seen extends Asked {
   readonly stamp: string;
   readonly most: number;
+  /** The bytes of a file or the names in a folder, if contents are kept and it could be read. */
+  readonly content?: Buffer | readonly string[] | undefined;
+}
+
+/** Contents of files by their hashes, for readers that keep them: equal files are in memory once. */
+export type KeptContents = Map<string, WeakRef<Buffer>>;
+
+function keptOnce(contents: KeptContents, stamp: string, bytes: Buffer): Buffer {
+  const known = contents.get(stamp)?.deref();
+  if (known === undefined) contents.set(stamp, new WeakRef(bytes));
+  return known ?? bytes;
 }
 
 /** The same files, as if this text were in the file at an absolute path. */
@@ -51,16 +64,24 @@ export function withText(files: SourceFiles, path: string, text: string): Source
   return { ...files, text: async (asked) => (files.resolve(asked) === path ? text : files.text(asked)) };
 }
 
-/** @param folder - the folder that relative paths are resolved against */
-export function sourceFiles(folder: string): SourceFiles {
-  const seen = new Map<string, Seen>();
+/**
+ * @param folder - the folder that relative paths are resolved against
+ * @param contents - where to keep what is read; undefined: nowhere
+ */
+export function sourceFiles(folder: string, contents?: KeptContents): SourceFiles {
+  return readerOf(folder, new Map(), contents);
+}
+
+function readerOf(folder: string, seen: Map<string, Seen>, contents: KeptContents | undefined): SourceFiles {
   const resolve = (path: string) => resolvePath(folder, path);
 
   const note = async <T>(asked: Omit<Seen, 'stamp'>, read: () => Promise<T>, stampOf: (got: T) => string) => {
-    const remember = (stamp: string) => seen.set(asked.path, { ...asked, stamp });
+    const remember = (stamp: string, content?: Seen['content']) =>
+      seen.set(asked.path, content === undefined ? { ...asked, stamp } : { ...asked, stamp, content });
     try {
       const got = await read();
-      remember(stampOf(got));
+      const stamp = stampOf(got);
+      remember(stamp, contents && (Buffer.isBuffer(got) ? keptOnce(contents, stamp, got) : (got as readonly string[])));
       return got;
     } catch (thrown) {
       remember(stampOfFailure(thrown));
@@ -84,6 +105,30 @@ export function sourceFiles(folder: string): SourceFiles {
       const all = [...seen.values()];
       const now = await Promise.all(all.map(stampNow));
       return all.every(({ stamp }, at) => stamp === now[at]);
+    },
+    again() {
+      const before = new Map(seen);
+      const failure = (path: string, code: string) => Object.assign(new Error(`${path} was not read.`), { code });
+      const known = (path: string) => {
+        const { content, stamp = 'ENOENT' } = before.get(resolve(path)) ?? {};
+        if (content === undefined) throw failure(path, stamp);
+        return content;
+      };
+      const bytes = async (path: string) => {
+        const content = known(path);
+        if (!Buffer.isBuffer(content)) throw failure(path, 'EISDIR');
+        return content;
+      };
+      return {
+        ...readerOf(folder, before, contents),
+        bytes,
+        text: async (path) => (await bytes(path)).toString('utf8'),
+        async names(path) {
+          const content = known(path);
+          if (Buffer.isBuffer(content)) throw failure(path, 'ENOTDIR');
+          return content;
+        },
+      };
     },
   };
 }

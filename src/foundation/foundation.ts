@@ -8,7 +8,6 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
-import { createLineWriter } from '../operations/line-writer.ts';
 import type { Log } from '../operations/log.ts';
 import { createMetrics, type MetricSources, type Metrics } from '../operations/metrics.ts';
 import { observedStore } from '../operations/observed-store.ts';
@@ -17,17 +16,16 @@ import { createRecorder, type Recorder } from '../operations/record/recorder.ts'
 import { createTrail, type Trail } from '../operations/record/trail.ts';
 import { createReloads, type Reloads } from '../operations/reloads.ts';
 import { type UnusedTokens, unusedTokens } from '../operations/unused-tokens.ts';
-import type { OpenedStore } from '../storage/open.ts';
-import { openStore } from '../storage/open.ts';
 import { deriveKey } from '../storage/seal.ts';
 import { isSharedStore } from '../storage/sql/settings.ts';
 import { bytesOf } from '../storage/sqlite/size.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import { awaitStore, type StoreWait } from './await-store.ts';
+import type { Ground, GroundOptions } from './ground.ts';
 import { createRevocations, type Revocations } from './revocations.ts';
 
 /** What lives as long as the process, independent of the configuration. */
-export interface Foundation extends Omit<OpenedStore, 'check' | 'bus'> {
+export interface Foundation extends Omit<Ground, 'check' | 'bus' | 'release'> {
   readonly clock: Clock;
   readonly log: Log;
   /** The keys that sign ID tokens and assertions. */
@@ -55,19 +53,15 @@ export interface Foundation extends Omit<OpenedStore, 'check' | 'bus'> {
   readonly reloads: Reloads;
   /** Fingerprint of the configuration files. It is keyed, because they contain secrets. */
   readonly fingerprint: (loaded: Pick<LoadedConfig, 'sources'>) => string;
-  /** Receives the lines of the access log; undefined when there is none. */
-  readonly accessLines: { write(line: string): void } | undefined;
   /** Writes buffered data and releases all resources. */
   close(): Promise<void>;
 }
 
 /** `inFlight`, `upstreams` and `events` are for the metrics. */
-export interface FoundationOptions extends Pick<MetricSources, 'inFlight' | 'upstreams' | 'events'> {
-  readonly loaded: LoadedConfig;
-  readonly log: Log;
-  readonly clock: Clock;
-  /** File descriptor of the access log; undefined when there is none. */
-  readonly accessDescriptor: number | undefined;
+export interface FoundationOptions
+  extends Omit<GroundOptions, 'accessDescriptor'>,
+    Pick<MetricSources, 'inFlight' | 'upstreams' | 'events'> {
+  readonly ground: Ground;
   /** How long a key is used for signing, in seconds. */
   readonly keyLifetime: () => number;
   /** Whether the current configuration lets operators sign in to the console. */
@@ -78,18 +72,12 @@ export interface FoundationOptions extends Pick<MetricSources, 'inFlight' | 'ups
 
 /** Rejects if the gate cannot start, for example because the store is unavailable; nothing is left open then. */
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { loaded, log, clock, accessDescriptor, inFlight, keyLifetime, upstreams, events } = options;
+  const { loaded, log, clock, inFlight, keyLifetime, upstreams, events } = options;
   const { config } = loaded;
-  const onDamaged = (kind: string, err: unknown) =>
-    log.error({ kind, err }, 'an entry of the store is damaged, and counts as absent');
-  const { check, bus, ...opened } = await openStore(config.store, loaded, clock, onDamaged);
-  const accessLines =
-    accessDescriptor === undefined
-      ? undefined
-      : createLineWriter(accessDescriptor, (error) => log.error({ err: error }, 'the access log cannot be written'));
+  const { check, bus, release: releaseGround, ...opened } = options.ground;
   const metrics = createMetrics({
     inFlight,
-    droppedLines: () => accessLines?.dropped() ?? 0,
+    droppedLines: () => opened.accessLines?.dropped() ?? 0,
     upstreams,
     events,
     clock,
@@ -115,11 +103,10 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
   const fingerprint = configFingerprint(opened.secret);
   const reloads = createReloads({ log, audit, clock, fingerprint: fingerprint(loaded) });
 
-  const release = async (): Promise<void> => {
-    opened.counters.close();
-    await bus.close();
-    await store.close();
-    await accessLines?.close();
+  const revocations = createRevocations(bus, log);
+  const release = (): Promise<void> => {
+    revocations.close();
+    return releaseGround();
   };
   const close = async (): Promise<void> => {
     const last = (written: Promise<void>, lost: string) =>
@@ -143,8 +130,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     return {
       ...opened,
       ...{ store, clock, log, keyring, usage, traffic, trail, recorder, unused, metrics, audit, reloads, fingerprint },
-      ...{ accessLines, close },
-      revocations: createRevocations(bus, log),
+      ...{ close, revocations },
       carriedOver: carriedOver(),
       denied: createDenials(audit, clock),
     };
@@ -159,7 +145,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
  * A keyed fingerprint of a configuration's files. Equal files give an equal fingerprint wherever the secret is the
  * same.
  */
-function configFingerprint(secret: string): (loaded: Pick<LoadedConfig, 'sources'>) => string {
+export function configFingerprint(secret: string): (loaded: Pick<LoadedConfig, 'sources'>) => string {
   const key = deriveKey(secret, 'config-fingerprint');
   return ({ sources }) =>
     sources.fingerprint((digest) => createHmac('sha256', key).update(digest).digest('hex').slice(0, 16));

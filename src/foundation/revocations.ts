@@ -6,6 +6,8 @@ export interface Revocations {
   subscribe(listener: () => void): () => void;
   /** Announces a revocation made here. Resolves when all replicas have been informed, or could not be. */
   announce(): Promise<void>;
+  /** Hears of no further ones. */
+  close(): void;
 }
 
 /** `bus` connects this process to the other replicas. */
@@ -14,8 +16,9 @@ export function createRevocations(bus: RevocationBus, log: Pick<Log, 'warn'>): R
   const heard = (): void => {
     for (const listener of listeners) listener();
   };
-  bus.subscribe(heard);
+  const close = bus.subscribe(heard);
   return {
+    close,
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -11,7 +11,7 @@ import { type EventsPart, openEvents } from '../events/part.ts';
 import { countingRefusals } from '../events/refusals.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { once } from '../http/once.ts';
-import { type RequestsInFlight, requestOf } from '../http/requests-in-flight.ts';
+import { type RequestList, requestOf } from '../http/requests-in-flight.ts';
 import { createAdmission } from '../limits/admission.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import type { Introspect } from '../oauth/introspection.ts';
@@ -52,6 +52,8 @@ export interface Generation {
   readonly introspect: Introspect;
   readonly pools: Pools;
   readonly events: Pick<EventsPart, 'waiting'>;
+  /** Whether it handles no request, and no event waits for its backend. */
+  isIdle(): boolean;
   /** Starts the background work, when this generation becomes current. */
   start(): void;
   /** Closes WebSockets to the site, which would never end on their own. Requests continue. */
@@ -68,7 +70,7 @@ export interface Generation {
 export interface GenerationParts {
   readonly foundation: Foundation;
   /** The requests of all generations. */
-  readonly inFlight: RequestsInFlight;
+  readonly inFlight: RequestList;
   /** Cuts off responses whose token was revoked, shared by all generations. */
   readonly openAnswers: OpenAnswers;
   /** Whether the process is shutting down. */
@@ -186,6 +188,7 @@ async function build(
     introspect,
     pools,
     events,
+    isIdle: () => inFlight.idle && Object.values(events.waiting().events).every((count) => count === 0),
     start() {
       for (const part of parts) part.start?.();
     },

@@ -26,13 +26,13 @@ interface LaneUses {
 
 export async function openLanes(
   { store, clock, keyring, metrics }: Pick<Foundation, 'store' | 'clock' | 'keyring' | 'metrics'>,
-  { config, secrets }: LoadedConfig,
+  { config, secrets, asserts = config.origin }: LoadedConfig,
   { share, ended }: LaneUses,
 ) {
   const { origin, upstreams, login, site } = config;
   const pools = createPools(upstreams, undefined, share, metrics.unanswered);
   const identity = createIdentity({
-    issuer: origin,
+    issuer: asserts,
     signingKey: async () => keyring.signing(),
     kid: () => keyring.signing().kid,
     clock,

@@ -27,6 +27,8 @@ export class RequestInFlight {
   readonly request: IncomingMessage;
   /** Undefined for an upgrade. */
   readonly response: ServerResponse | undefined;
+  /** The gate that it is for, where there are several; undefined until that is known. */
+  gate: object | undefined = undefined;
   /** The generation that handles it; undefined until one does. */
   owner: object | undefined = undefined;
   /** Run in order when the request is over. */
@@ -81,17 +83,32 @@ export function requestOf(response: ServerResponse): RequestInFlight {
   return request;
 }
 
+/** Requests in flight. */
+export interface RequestList {
+  /** In no particular order. Requests may leave the list only after the caller's turn of the event loop. */
+  readonly all: readonly RequestInFlight[];
+}
+
 /**
  * The one list of the requests in flight in a process, on all listeners. It is an array in which each request knows its
  * index. A `Set` of objects that live as long as a request is slow: V8 moves its outgrown tables to the old generation
  * one after the other, and each keeps requests alive that are long over.
  */
-export class RequestsInFlight {
+export class RequestsInFlight implements RequestList {
   readonly #all: RequestInFlight[] = [];
 
-  /** In no particular order. Requests may leave the list only after the caller's turn of the event loop. */
   get all(): readonly RequestInFlight[] {
     return this.#all;
+  }
+
+  /** Those of one gate of many. */
+  of(gate: object): RequestList {
+    const all = this.#all;
+    return {
+      get all() {
+        return all.filter((request) => request.gate === gate);
+      },
+    };
   }
 
   /** Adds a request until its response closes. `requestOf` finds it. */

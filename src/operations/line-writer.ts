@@ -8,6 +8,8 @@ const MOST_WAITING = 8 * 1024 * 1024;
 const INTERVAL = 500;
 const RETRY = 20;
 
+export type LineWriter = ReturnType<typeof createLineWriter>;
+
 /**
  * Buffers lines and writes them to a file descriptor off the event loop, so that a reader that stops reading blocks no
  * request. Writes to a full pipe are retried; when too much is waiting, new lines are dropped and counted. `failed` is

@@ -66,6 +66,9 @@ export function createMeters() {
     /** The series of a latency histogram, which go on counting: copy what you keep. */
     latencies: (name: string): readonly LatencySeries[] => latencies.get(name)?.series ?? [],
 
+    /** The same without what is measured of the whole process. */
+    own: () => registry.metrics(),
+
     /** Text in the Prometheus exposition format 0.0.4. */
     async exposition(): Promise<{ readonly contentType: string; readonly text: string }> {
       const texts = await Promise.all([registry, await processMetrics()].map((one) => one.metrics()));

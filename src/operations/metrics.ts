@@ -1,5 +1,5 @@
 import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
-import type { RequestInFlight, RequestsInFlight } from '../http/requests-in-flight.ts';
+import type { RequestInFlight, RequestList } from '../http/requests-in-flight.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { createPartMetrics } from './part-metrics.ts';
 import { type MetricSources, registerStateMetrics } from './state-metrics.ts';
@@ -24,25 +24,28 @@ const MOST_ERRORS = 64;
  */
 export function createMetrics(options: MetricSources) {
   const meters = createMeters();
-  const { exposition, values, latencies } = meters;
+  const { exposition, own, values, latencies } = meters;
   registerStateMetrics(meters, options);
   const store = meters.counter('coursegate_store_failures_total');
+  const misdirected = meters.counter('coursegate_misdirected_requests_total');
   const blocked = meters.histogram('coursegate_event_loop_blocked_seconds', [0.1, 0.25, 0.5, 1, 2.5, 5]);
   return {
-    ...{ exposition, values, latencies },
+    ...{ exposition, own, values, latencies },
     ...createPartMetrics(meters),
     ...requestMetrics(meters, options.inFlight),
     /** Delivery of events to the backend. */
     events: eventMetrics(meters),
     /** The store failed, for a request or for the gate itself. */
     storeFailed: () => store.inc(),
+    /** A request was for a host that no school has. */
+    misdirected: () => misdirected.inc(),
     /** One turn of the event loop took this long, more than the allowed 50 ms. */
     loopBlocked: (milliseconds: number) => blocked.observe(milliseconds / 1000),
   };
 }
 
 /** Metrics of requests, and of what upstreams answer. */
-function requestMetrics({ counter, gauge, latency }: Meters, inFlight: RequestsInFlight) {
+function requestMetrics({ counter, gauge, latency }: Meters, inFlight: RequestList) {
   const requests = latency('coursegate_http_request_duration_seconds', ['route', 'method', 'status', 'verdict']);
   const upstreams = latency('coursegate_upstream_response_seconds', ['upstream', 'route', 'status']);
   const unanswered = counter('coursegate_upstream_failures_total', ['upstream']);

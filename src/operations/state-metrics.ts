@@ -1,11 +1,11 @@
-import type { RequestsInFlight } from '../http/requests-in-flight.ts';
+import type { RequestList } from '../http/requests-in-flight.ts';
 import type { Clock } from '../storage/store.ts';
 import type { Meters } from './meters.ts';
 import type { ReloadState } from './reloads.ts';
 
 /** Where the metrics find what they show when they are scraped. */
 export interface MetricSources {
-  readonly inFlight: RequestsInFlight;
+  readonly inFlight: RequestList;
   /** Lines dropped from the access log. */
   readonly droppedLines: () => number;
   /** Current state of each upstream. */

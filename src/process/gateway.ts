@@ -1,21 +1,22 @@
 // The running gate: starts and stops listeners, background tasks and generations, and reloads the configuration.
 
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
-import { hasConsole, type LoadedConfig } from '../config/load.ts';
-import { openFoundation } from '../foundation/foundation.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { openGround } from '../foundation/ground.ts';
 import { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { checkInstalled } from '../login/open-login.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import { watchEventLoop } from '../operations/event-loop.ts';
 import type { Log } from '../operations/log.ts';
 import { createLogThrottle } from '../operations/log-throttle.ts';
-import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
 import { connectionBounds, descriptorLimit } from './descriptors.ts';
+import { openGate } from './gate.ts';
 import { openListeners } from './listeners.ts';
 import { startMaintenance } from './maintenance.ts';
 import { createReload, type Reload } from './reload.ts';
+import type { FurtherSources, ServedGates, ServedParts } from './served.ts';
 
 export interface GatewayOptions {
   readonly loaded: LoadedConfig;
@@ -27,6 +28,8 @@ export interface GatewayOptions {
   readonly documentNetwork?: DocumentNetwork;
   /** Replaces the configured tools at /mcp. */
   readonly mcpServer?: ServerFactory;
+  /** Milliseconds after which an unused school is let go, of many: for tests. */
+  readonly idle?: number;
 }
 
 export interface Gateway {
@@ -37,6 +40,8 @@ export interface Gateway {
    * configuration is refused, the previous one stays in use unchanged. The result is also logged. Never rejects.
    */
   reload(load: () => Promise<LoadedConfig>): Promise<Reload>;
+  /** Files beside those of the configuration whose change is a reload, too; undefined if there are none. */
+  readonly sources: FurtherSources | undefined;
   /**
    * Reports not ready, stops taking requests, lets those in flight finish for up to `seconds`, then closes everything.
    * Without `seconds`, uses the configured grace period, preceded by the configured notice period.
@@ -53,62 +58,34 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await checkInstalled(loaded);
   let draining = false;
   const inFlight = new RequestsInFlight();
-  const opening = openFoundation({
-    loaded,
-    log,
-    clock,
-    accessDescriptor,
-    inFlight,
-    keyLifetime: () => current().loaded.config.keys.rotate,
-    upstreams: () => generations.upstreams(),
-    events: () => current().events.waiting(),
-    hasConsole: () => hasConsole(current().loaded),
+  const parts: ServedParts = {
+    ...{ loaded, log, clock, inFlight, documentNetwork, mcpServer, idle: options.idle },
+    ground: openGround({ loaded, log, clock, accessDescriptor }),
+    draining: () => draining,
     storeAwaited: async () => {
       const { answerEarly } = await import('./early-probes.ts');
       return answerEarly({ ...loaded.config.listen.admin, tls: loaded.admin.mtls }, loaded.config.listen.probes);
     },
-  });
-  // Most of the program is loaded while threads make the keys of a new store, or its server answers.
-  const loading = turn().then(() => import('./generations.ts'));
-  const [foundation, { createGenerations }] = await Promise.all([opening, loading]);
-  const openAnswers = createOpenAnswers({
-    inFlight,
-    introspect: (token) => current().introspect(token),
-    isActive: (grantId) => current().server.isActive(grantId),
-    clock,
-    onCut: (answers) => log.info({ answers }, 'answers under way were cut off: what let them in was revoked'),
-  });
-  const generations = createGenerations({
-    foundation,
-    inFlight,
-    openAnswers,
-    documentNetwork,
-    mcpServer,
-    draining: () => draining,
-  });
-  const { current } = generations;
+  };
+  const served = await (loaded.schools === undefined
+    ? serveOne(parts)
+    : (await import('./schools/serve-schools.ts')).serveSchools(parts));
 
   try {
-    await generations.begin(loaded);
-    foundation.revocations.subscribe(openAnswers.revoked);
     const { listen } = loaded.config;
     const files = descriptorLimit();
     const bounds = connectionBounds(files, listen.maxConnections, listen.decisions !== undefined);
-    const listeners = await openListeners(loaded, inFlight, bounds, {
-      dispatch: () => current().dispatch,
-      admin: (request, response) => current().admin(request, response),
-      decisions: () => current().decisions,
-    });
+    const listeners = await openListeners(loaded, inFlight, bounds, served.handlers);
     if (bounds.public < listen.maxConnections)
       log.info(
         { descriptors: files, connections: bounds.public },
         'listen.maxConnections is more than the limit of file descriptors allows: raise that limit (LimitNOFILE, ulimit -n)',
       );
-    const stopMaintenance = startMaintenance(foundation, current, () => draining);
+    const stopMaintenance = startMaintenance({ ...served, log, draining: () => draining });
 
     const warnRarely = createLogThrottle({ clock, lines: 1, apart: 60_000 });
     const stopWatching = watchEventLoop((milliseconds) => {
-      foundation.metrics.loopBlocked(milliseconds);
+      served.metrics.loopBlocked(milliseconds);
       warnRarely('', (suppressed) => {
         const details = { milliseconds: Math.round(milliseconds), suppressed };
         log.warn(details, 'the event loop was blocked: no request was served meanwhile');
@@ -118,24 +95,40 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     return {
       publicPort: listeners.publicPort,
       adminPort: listeners.adminPort,
-      reload: createReload({ foundation, generations, listeners, draining: () => draining }),
+      reload: served.reloadWith(listeners),
+      sources: served.sources,
       async close(seconds) {
         draining = true;
         listeners.announceDrain();
         stopMaintenance();
         stopWatching();
-        const { drain } = current().loaded.config.listen;
+        const { drain } = served.loaded().config.listen;
         if (seconds === undefined) await sleep(drain.notice * 1000);
-        openAnswers.close();
-        generations.hangUp();
+        for (const gate of served.gates()) gate.hangUp();
         await listeners.drain(seconds ?? drain.grace);
-        await generations.close();
-        await foundation.close();
+        await served.close();
       },
     };
   } catch (thrown) {
-    await generations.close();
-    await foundation.close();
+    await served.close();
     throw thrown;
   }
+}
+
+async function serveOne(parts: ServedParts): Promise<ServedGates> {
+  const gate = await openGate(parts);
+  const { foundation, generations, close } = gate;
+  const { current } = generations;
+  const { store, metrics } = foundation;
+  return {
+    loaded: () => current().loaded,
+    ...{ store, metrics, close },
+    handlers: {
+      dispatch: () => current().dispatch,
+      admin: (request, response) => current().admin(request, response),
+      decisions: () => current().decisions,
+    },
+    gates: () => [gate],
+    reloadWith: (listeners) => createReload({ foundation, generations, listeners, draining: parts.draining }),
+  };
 }

@@ -33,7 +33,7 @@ export interface AdminTls {
 }
 
 /** What the listeners hand on. */
-interface Handlers {
+export interface ListenerHandlers {
   /** Of the generation that is current when a request arrives: it handles the request until its end. */
   readonly dispatch: () => Dispatch;
   readonly admin: RequestListener;
@@ -54,7 +54,7 @@ export async function openListeners(
   { config: { listen: settings, limits }, admin: { mtls } }: LoadedConfig,
   inFlight: RequestsInFlight,
   bounds: ReturnType<typeof connectionBounds>,
-  { dispatch, admin, decisions }: Handlers,
+  { dispatch, admin, decisions }: ListenerHandlers,
 ) {
   const headTimeout = Math.max(1, Math.round(settings.headTimeout * 1000));
   const publicServer = createServer(

@@ -1,7 +1,10 @@
 import type { Foundation } from '../foundation/foundation.ts';
 import type { Generation } from '../generation/generation.ts';
+import type { Log } from '../operations/log.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
+import type { Store } from '../storage/store.ts';
 import { sweepAll } from '../storage/sweep.ts';
+import type { OpenGate } from './gate.ts';
 
 const SWEEP_EVERY = 60_000;
 /** Milliseconds: the first sweep would delay the first requests. */
@@ -17,33 +20,50 @@ const TRAFFIC_EVERY = 30_000;
 /** Milliseconds: how late a minute of traffic may be closed. Until one is over, a look at the clock is all that it does. */
 const MINUTES_EVERY = 2000;
 
-type Maintained = Pick<Foundation, 'store' | 'usage' | 'trail' | 'recorder' | 'unused' | 'traffic' | 'log'>;
+interface Maintained {
+  readonly store: Pick<Store, 'sweep' | 'compact'>;
+  readonly log: Log;
+  /** The gates of this process, as far as they are open. */
+  readonly gates: () => Iterable<Pick<OpenGate, 'foundation' | 'generations'>>;
+  /** Whether the process is shutting down; a sweep then ends early. */
+  readonly draining: () => boolean;
+}
 
 /**
- * Starts the periodic tasks. Each runs on its own schedule and never overlaps with itself. `draining` tells whether the
- * gate is shutting down; a sweep then ends early. Returns a function that stops them.
+ * Starts the periodic tasks, for all gates together. Each runs on its own schedule and never overlaps with itself.
+ * Returns a function that stops them.
  */
-export function startMaintenance(
-  { store, usage, trail, recorder, unused, traffic, log }: Maintained,
-  current: () => Pick<Generation, 'server' | 'observer'>,
-  draining: () => boolean,
-): () => void {
+export function startMaintenance({ store, log, gates, draining }: Maintained): () => void {
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
   };
+  /** What fails at one gate is not left out at the others. */
+  const each = (
+    milliseconds: number,
+    work: (foundation: Foundation, current: Generation) => Promise<unknown>,
+    failed: string,
+  ) =>
+    every(
+      milliseconds,
+      async () => {
+        for (const { foundation, generations } of [...gates()])
+          await work(foundation, generations.current()).catch((err: unknown) => foundation.log.error({ err }, failed));
+      },
+      failed,
+    );
   const sweep = every(SWEEP_EVERY, () => sweepAll(store, draining), 'the store could not be swept');
   // Also soon after the start: otherwise the store of a gate that is restarted more often than it sweeps would only grow.
   const first = setTimeout(sweep.turn, FIRST_SWEEP).unref();
   const chores = [
     sweep,
-    every(KEYS_EVERY, () => current().server.refreshKeys(), 'the signing keys could not be renewed'),
-    every(UNUSED_EVERY, () => unused.evaluate(), 'unused tokens could not be looked for'),
-    every(TRAFFIC_EVERY, async () => current().observer?.warnIfQuiet(log), 'the traffic could not be judged'),
-    every(MINUTES_EVERY, () => traffic.tick(), 'the minutes of traffic could not be written'),
-    every(USE_EVERY, () => usage.flush(), 'what apps used could not be written'),
-    every(USE_EVERY, () => trail.flush(), 'audit lines for the console could not be written'),
-    every(USE_EVERY, () => recorder.flush(), 'connection attempts could not be written'),
+    each(KEYS_EVERY, (_, { server }) => server.refreshKeys(), 'the signing keys could not be renewed'),
+    each(UNUSED_EVERY, ({ unused }) => unused.evaluate(), 'unused tokens could not be looked for'),
+    each(TRAFFIC_EVERY, async ({ log }, { observer }) => observer?.warnIfQuiet(log), 'the traffic could not be judged'),
+    each(MINUTES_EVERY, ({ traffic }) => traffic.tick(), 'the minutes of traffic could not be written'),
+    each(USE_EVERY, ({ usage }) => usage.flush(), 'what apps used could not be written'),
+    each(USE_EVERY, ({ trail }) => trail.flush(), 'audit lines for the console could not be written'),
+    each(USE_EVERY, ({ recorder }) => recorder.flush(), 'connection attempts could not be written'),
   ];
   return () => {
     clearTimeout(first);

@@ -46,6 +46,14 @@ export function createReload(parts: ReloadParts): (load: () => Promise<LoadedCon
     return keys;
   };
 
+  return reloadsOneByOne(take, reloads);
+}
+
+/** Runs reloads one at a time, and reports those that are refused. */
+export function reloadsOneByOne(
+  take: (load: () => Promise<LoadedConfig>) => Promise<readonly string[]>,
+  reloads: Pick<Foundation['reloads'], 'refused'>,
+): (load: () => Promise<LoadedConfig>) => Promise<Reload> {
   let last: Promise<unknown> = Promise.resolve();
   return (load) => {
     const done = last.then(async (): Promise<Reload> => {

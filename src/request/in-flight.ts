@@ -1,4 +1,4 @@
-import type { EndStep, RequestInFlight, RequestsInFlight } from '../http/requests-in-flight.ts';
+import type { EndStep, RequestInFlight, RequestList } from '../http/requests-in-flight.ts';
 import { endAnswer } from '../upstream/answer-stream.ts';
 
 /** What one generation has in flight: requests, and the work on them. */
@@ -8,13 +8,15 @@ export interface InFlight {
   readonly closed: EndStep;
   /** Counts work until it is done. It must not reject. */
   hold(work: Promise<void>): void;
+  /** Whether nothing is left right now. */
+  readonly idle: boolean;
   /** Resolves when nothing is left. Call it once no more requests arrive. */
   over(): Promise<void>;
   /** Ends the remaining responses: event streams cleanly, all others cut off, so that none looks complete. */
   endAnswers(): void;
 }
 
-export function createInFlight(requests: RequestsInFlight): InFlight {
+export function createInFlight(requests: RequestList): InFlight {
   let left = 0;
   let last: (() => void) | undefined;
   const done = (): void => {
@@ -32,6 +34,9 @@ export function createInFlight(requests: RequestsInFlight): InFlight {
     hold(work) {
       left += 1;
       void work.then(done);
+    },
+    get idle() {
+      return left === 0;
     },
     over: () =>
       new Promise((resolve) => {

@@ -1,5 +1,5 @@
 import { outsideRequests } from '../http/current-request.ts';
-import type { AdmittingToken, RequestInFlight, RequestsInFlight } from '../http/requests-in-flight.ts';
+import type { AdmittingToken, RequestInFlight, RequestList } from '../http/requests-in-flight.ts';
 import { parseAuthorization } from '../oauth/credentials.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 
@@ -22,7 +22,7 @@ interface Admitted extends RequestInFlight {
 export type OpenAnswers = ReturnType<typeof createOpenAnswers>;
 
 export interface OpenAnswersOptions {
-  readonly inFlight: RequestsInFlight;
+  readonly inFlight: RequestList;
   /** Must not answer from a cache filled before the revocation. */
   readonly introspect: Introspect;
   /** Whether a grant is still valid. The expiry of a token alone does not end a response in progress. */

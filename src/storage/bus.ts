@@ -5,20 +5,24 @@
 export interface RevocationBus {
   /** Throws GatewayError `store_unavailable` if the notification could not be sent. */
   announce(): Promise<void>;
-  /** `listener` is also called when a lost connection is back, because announcements in between were missed. */
-  subscribe(listener: () => void): void;
+  /**
+   * `listener` is also called when a lost connection is back, because announcements in between were missed. Returns a
+   * function that unsubscribes.
+   */
+  subscribe(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
 /** Those that a bus notifies. */
 export function busListeners() {
-  const listeners: (() => void)[] = [];
+  const listeners = new Set<() => void>();
   return {
     tellAll() {
       for (const listener of listeners) listener();
     },
     subscribe(listener: () => void) {
-      listeners.push(listener);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
   };
 }

@@ -4,10 +4,11 @@
 import type { Config } from '../config/schema.ts';
 import type { RevocationBus } from './bus.ts';
 import { memoryCounters } from './memory-counters.ts';
+import { namespacedCounters, namespacedStore } from './namespace.ts';
 import type { OpenKind, StoreSecrets } from './opened-store.ts';
 import { countedPlaces } from './places.ts';
 import { writingProbe } from './probe.ts';
-import { sealed } from './seal.ts';
+import { schoolSecrets, sealed } from './seal.ts';
 import type { Clock } from './store.ts';
 
 /** Each kind is loaded only if it is needed: others do not need its client. */
@@ -28,9 +29,12 @@ const KINDS: { readonly [Kind in Config['store']['kind']]: OpenKind<Kind> } = {
 /** The bus of a process that shares its store with no other process. */
 const NO_REPLICAS: RevocationBus = {
   async announce() {},
-  subscribe() {},
+  subscribe: () => () => {},
   async close() {},
 };
+
+/** Is told of an entry that cannot be decrypted. */
+type OnDamaged = (kind: string, reason: unknown) => void;
 
 export type OpenedStore = Awaited<ReturnType<typeof openStore>>;
 
@@ -38,12 +42,7 @@ export type OpenedStore = Awaited<ReturnType<typeof openStore>>;
  * Opens the configured store, sealed. `onDamaged` is called for each entry that cannot be decrypted; such an entry is
  * treated as absent. Throws GatewayError `store_unavailable`.
  */
-export async function openStore(
-  config: Config['store'],
-  named: StoreSecrets,
-  clock: Clock,
-  onDamaged?: (kind: string, reason: unknown) => void,
-) {
+export async function openStore(config: Config['store'], named: StoreSecrets, clock: Clock, onDamaged?: OnDamaged) {
   const open = KINDS[config.kind] as OpenKind<typeof config.kind>;
   const { raw, secrets, ...shared } = await open(config, named, clock);
   const opened = sealed(raw, [...secrets, ...(named.furtherSecrets ?? [])], onDamaged);
@@ -51,4 +50,27 @@ export async function openStore(
   /** The limits for sign-ins: exact within one replica, not across replicas. */
   const places = countedPlaces(counters, clock);
   return { ...opened, bus, counters, check, places, probe: writingProbe(opened.store, clock) };
+}
+
+/**
+ * What one school has of an opened store: entries, keys and counters that no other school can reach, read or exhaust.
+ * Closing any of it leaves the store open.
+ * @param id the school's id, which is random and never used again
+ */
+export function openedFor(
+  { raw, secrets, bus, ...shared }: OpenedStore,
+  id: string,
+  clock: Clock,
+  onDamaged: OnDamaged,
+) {
+  const opened = sealed(namespacedStore(raw, id), schoolSecrets(secrets, id), onDamaged);
+  const counters = namespacedCounters(shared.counters, id);
+  return {
+    ...opened,
+    bus: { ...bus, close: async () => {} },
+    counters,
+    check: async () => [],
+    places: countedPlaces(counters, clock),
+    probe: writingProbe(opened.store, clock),
+  } satisfies OpenedStore;
 }

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { contextOf, isCompressed, open, openWithAny, seal } from './cipher.ts';
+import { isOfSchool } from './namespace.ts';
 import type { Entry, RawStore, Replacement } from './store.ts';
 
 export type Reseal = ReturnType<typeof resealer>;
@@ -30,7 +31,8 @@ export function resealer(inner: RawStore, [first, ...further]: readonly KeyObjec
    */
   return async (from: string | undefined, limit: number) => {
     const { entries, next, looked, total } = await inner.scan(undefined, from, limit);
-    const found = entries.map(replacementOf);
+    // Those of a school are sealed with its own keys.
+    const found = entries.filter(({ kind }) => !isOfSchool(kind)).map(replacementOf);
     const changes = found.filter((one) => typeof one === 'object');
     if (changes.length > 0) await inner.commit(changes);
     const unreadable = found.filter((one) => one === 'unreadable').length;

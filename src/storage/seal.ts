@@ -38,6 +38,16 @@ export function deriveKeys([first, ...further]: Secrets, purpose: string): reado
   return [deriveKey(first, purpose), ...further.map((secret) => deriveKey(secret, purpose))];
 }
 
+/**
+ * The secrets of a school, derived from those of the process (RFC 5869): what one school has sealed or signed, no other
+ * school opens or accepts, whatever it is given to read.
+ * @param id the school's id, which is random and never used again
+ */
+export function schoolSecrets([first, ...further]: Secrets, id: string): Secrets {
+  const derive = (secret: string) => deriveKey(secret, `school ${id}`).export().toString('base64url');
+  return [derive(first), ...further.map(derive)];
+}
+
 /** Wraps a store with sealing and resealing. */
 export function sealed(inner: RawStore, secrets: Secrets, onDamaged?: (kind: string, reason: unknown) => void) {
   return {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { namespacedStore } from '../../src/storage/namespace.ts';
 import type { Charge, Quota } from '../../src/storage/quota.ts';
 import type { NewEntry, RawStore, Store } from '../../src/storage/store.ts';
 
@@ -26,6 +27,11 @@ const code = (id: string, over: Partial<NewEntry> = {}): NewEntry => ({
   references: {},
   ...over,
 });
+
+/** The part of a store that one school has; closing it closes the store. */
+export function oneSchool(store: RawStore): RawStore {
+  return { ...namespacedStore(store, '0123456789abcdef01234567'), close: () => store.close() };
+}
 
 /** The tests that every store must pass. The test file of each store calls this. */
 export function storeConformance(name: string, open: (clock: () => number) => Store | Promise<Store>): void {

@@ -75,7 +75,8 @@ export function callerCheck(callers: Callers): IdentifyCaller {
       throw refuse(request, 'a client certificate issued by the authority in admin.mtls.clientCa is required');
     }
     const field = request.headers[SIGNATURE_FIELD];
-    const { method = '', url: target = '' } = request;
+    const { method = '' } = request;
+    const target = (request as { originalUrl?: string }).originalUrl ?? request.url ?? '';
     const now = unixSeconds(clock);
     const signed = { field: typeof field === 'string' ? field : undefined, method, target, body };
     const verdict = verifySignature(signed, secrets, now);

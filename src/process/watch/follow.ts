@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LoadedConfig, loadConfig, sourceFilesOf } from '../../config/load.ts';
 import type { Environment } from '../../config/setting.ts';
 import type { Log } from '../../operations/log.ts';
+import type { FurtherSources } from '../served.ts';
 import { placesOf } from './places.ts';
 import { createWatcher } from './watcher.ts';
 
@@ -13,6 +14,8 @@ export interface FollowOptions {
   readonly loaded: LoadedConfig;
   /** Applies a configuration or refuses it. Never rejects. */
   readonly reload: (load: () => Promise<LoadedConfig>) => Promise<{ readonly kind: 'taken' | 'refused' }>;
+  /** Files beside those of the configuration, such as those of the schools. */
+  readonly further?: FurtherSources | undefined;
   readonly log: Pick<Log, 'warn'>;
   /** Milliseconds without further changes before a change is read. */
   readonly quiet?: number;
@@ -28,7 +31,7 @@ const MOST_READ = 10;
  * applied. A refused configuration is retried at the next change.
  */
 export function followConfig(options: FollowOptions) {
-  const { file, environment, reload, log, quiet = QUIET } = options;
+  const { file, environment, reload, further, log, quiet = QUIET } = options;
   let serving = options.loaded;
   /** The files read last, valid or not. */
   let latest = serving.sources;
@@ -55,7 +58,8 @@ export function followConfig(options: FollowOptions) {
   };
   const watch = async (): Promise<void> => {
     // Watch the files of both: an invalid configuration may name fewer files than it needs.
-    const asked = serving.config.reload.watch ? [...serving.sources.asked(), ...latest.asked()] : [];
+    const own = [...serving.sources.asked(), ...latest.asked()];
+    const asked = serving.config.reload.watch ? [...own, ...((await further?.asked()) ?? [])] : [];
     const places = await placesOf(asked);
     if (!closed) watcher.set(places);
   };
@@ -71,7 +75,8 @@ export function followConfig(options: FollowOptions) {
   const look = async (): Promise<void> => {
     for (;;) {
       await watch();
-      if (closed || !serving.config.reload.watch || (await latest.areUnchanged())) return;
+      if (closed || !serving.config.reload.watch) return;
+      if ((await latest.areUnchanged()) && (await further?.areUnchanged()) !== false) return;
       await read();
       await sleep(quiet, undefined, { ref: false });
     }

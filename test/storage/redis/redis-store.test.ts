@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
-import { rawStoreConformance, storeConformance, testClock } from '../conformance.ts';
+import { oneSchool, rawStoreConformance, storeConformance, testClock } from '../conformance.ts';
 import { consume, everyMethod, failInTime, failing, recovering, token } from '../failing-store.ts';
 
 describe.skipIf(!redisPresent())('Redis', () => {
@@ -24,6 +24,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
   const keys = async () => (await admin.keys('*')).toSorted();
 
   storeConformance('redis', (clock) => open(clock));
+  storeConformance('one school in redis', (clock) => oneSchool(open(clock)));
   rawStoreConformance('redis', (clock) => open(clock));
 
   it('returns 503 in time while it is down, and works again afterwards', async () => {

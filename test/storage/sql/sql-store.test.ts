@@ -3,7 +3,7 @@ import { sqlDatabase } from '../../../src/storage/sql/database.ts';
 import { sqlStore } from '../../../src/storage/sql/sql-store.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { startChaosProxy } from '../../support/chaos-proxy.ts';
-import { rawStoreConformance, storeConformance } from '../conformance.ts';
+import { oneSchool, rawStoreConformance, storeConformance } from '../conformance.ts';
 import { consume, everyMethod, failInTime, failing, recovering, token } from '../failing-store.ts';
 import { emptied, ready, SERVERS, type TestServer } from './servers.ts';
 
@@ -29,6 +29,7 @@ describe.each(SERVERS)('$name', ({ start }) => {
     get: (kind, id) => vi.waitFor(() => store.get(kind, id), { timeout: 10_000, interval: 5 }),
   });
   storeConformance('sql', (clock) => patient(open(clock)));
+  storeConformance('one school in sql', (clock) => patient(oneSchool(open(clock))));
   rawStoreConformance('sql', (clock) => open(clock));
 
   it('returns 503 in time while it is down, and works again afterwards', async () => {

@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { createConnections } from '../../http/connections.ts';
+import { type RequestInFlight, requestOf } from '../../http/requests-in-flight.ts';
+import type { Dispatch } from '../../request/dispatch.ts';
+import { refuseConnect, refuseOn, refuseUnreadable } from '../../request/refuse-socket.ts';
+import { parseTarget } from '../../upstream/target.ts';
+import type { HostMap } from './hosts.ts';
+import type { HostedSchool } from './school.ts';
+
+/** The answers before a school is known. They are the same for every request, and say nothing of the schools. */
+const MISDIRECTED = { status: 421, text: '421 Misdirected Request' };
+const BAD_REQUEST = { status: 400, text: '400 Bad Request' };
+const UNAVAILABLE = { status: 503, text: '503 Service Unavailable' };
+
+/**
+ * Hands each request to the gate that Host names, opening it first if need be. It is Host alone: the gate's proxies pass
+ * it on as they received it. `misdirected` is called for each request to an unknown host.
+ */
+export function schoolsDispatch(hosts: HostMap<HostedSchool>, misdirected: () => void): Dispatch {
+  const connections = createConnections();
+
+  const gateAt = (
+    request: IncomingMessage,
+    one: RequestInFlight,
+    use: (dispatch: Dispatch) => void,
+    refuse: (answer: typeof MISDIRECTED, location?: string) => void,
+  ): void => {
+    const found = hosts.at(request.headers.host);
+    if (found === undefined) {
+      misdirected();
+      refuse(MISDIRECTED);
+      return;
+    }
+    const { school, origin, kind } = found;
+    if (kind === 'redirect') {
+      const target = parseTarget(request.url ?? '', origin);
+      if (target === undefined) refuse(BAD_REQUEST);
+      else refuse({ status: 308, text: '308 Permanent Redirect' }, origin + target.path + target.query);
+      return;
+    }
+    const serve = (gate: NonNullable<ReturnType<typeof school.openedAt>>): void => {
+      gate.usedAt = performance.now();
+      one.gate = gate.mark;
+      use(gate.generations.current().dispatch);
+    };
+    const opened = school.openedAt(origin);
+    if (opened !== undefined) {
+      serve(opened);
+      return;
+    }
+    school.openAt(origin).then(
+      (gate) => {
+        // Its end steps have run: what is counted for it now is never undone.
+        if (!one.over) serve(gate);
+      },
+      () => refuse(UNAVAILABLE),
+    );
+  };
+
+  return {
+    request(request: IncomingMessage, response: ServerResponse): void {
+      const refuse = ({ status, text }: typeof MISDIRECTED, location?: string): void => {
+        response.shouldKeepAlive = false;
+        response
+          .writeHead(status, {
+            'content-type': 'text/plain',
+            'cache-control': 'no-store',
+            connection: 'close',
+            ...(location !== undefined && { location }),
+          })
+          .end(`${text}\n`);
+      };
+      gateAt(request, requestOf(response), (dispatch) => dispatch.request(request, response), refuse);
+    },
+    upgrade(one: RequestInFlight, socket: Duplex, head: Buffer): void {
+      // Until a gate has it, a reset of the connection would end the process.
+      socket.on('error', () => socket.destroy());
+      gateAt(
+        one.request,
+        one,
+        (dispatch) => dispatch.upgrade(one, socket, head),
+        ({ text }) => refuseOn(socket, text),
+      );
+    },
+    connect: (request: IncomingMessage, socket: Duplex) => refuseConnect(connections, request, socket),
+    unreadable: (error: NodeJS.ErrnoException, socket: Duplex) => refuseUnreadable(connections, error, socket),
+  };
+}

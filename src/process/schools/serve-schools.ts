@@ -1,0 +1,169 @@
+// Many schools in one process: which there are, and what the process does for all of them.
+
+import { changedKeys, restartFindings } from '../../config/changes.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { awaitStore } from '../../foundation/await-store.ts';
+import { configFingerprint } from '../../foundation/foundation.ts';
+import { createAudit } from '../../operations/audit.ts';
+import { createLogThrottle } from '../../operations/log-throttle.ts';
+import { createMetrics } from '../../operations/metrics.ts';
+import { observedStore } from '../../operations/observed-store.ts';
+import { oneAtATime } from '../../operations/one-at-a-time.ts';
+import { createReloads } from '../../operations/reloads.ts';
+import { reloadsOneByOne } from '../reload.ts';
+import type { ServedGates, ServedParts } from '../served.ts';
+import { schoolsAdmin } from './admin.ts';
+import { schoolsDispatch } from './dispatch.ts';
+import { HostMap } from './hosts.ts';
+import { HostedSchool, type SchoolParts } from './school.ts';
+import { schoolIds } from './school-ids.ts';
+
+/** Milliseconds without a request after which the gate of a school is let go, and how often that is looked for meanwhile. */
+const IDLE = 10 * 60_000;
+const LOOKS = 40;
+/** Gates that are open at once, unless more than these are in use. Each has some megabytes. */
+const MOST_OPEN = 100;
+/** Milliseconds between two checks of the mark that a school has a file: long before it counts as removed. */
+const MARK_EVERY = 3_600_000;
+
+/** Rejects if the process cannot start; nothing is left open then. */
+export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
+  const { log, clock, inFlight, draining, storeAwaited, idle = IDLE } = parts;
+  let main = parts.loaded;
+  const ground = await parts.ground;
+  const metrics = createMetrics({
+    inFlight,
+    droppedLines: () => ground.accessLines?.dropped() ?? 0,
+    upstreams: () => [],
+    events: () => undefined,
+    clock,
+    reloads: () => reloads.state(),
+    unused: () => ({ connections: 0, apps: 0 }),
+  });
+  const store = observedStore(ground.store, metrics);
+  const written = createAudit(log, clock);
+  const fingerprint = configFingerprint(ground.secret);
+  const audit: typeof written = (event) => {
+    written(event);
+    metrics.audited(event);
+  };
+  const reloads = createReloads({ log, audit, clock, fingerprint: fingerprint(main) });
+
+  const schools = new Map<string, HostedSchool>();
+  const hosts = new HostMap<HostedSchool>();
+  const logRarely = createLogThrottle({ clock, lines: 10, apart: 60_000 });
+  const failed = (school: string, err: unknown) =>
+    logRarely(school, (suppressed) => log.error({ school, err, suppressed }, 'a school could not be opened'));
+  const shared: SchoolParts = { ...parts, ground, failed, contents: new Map(), main: () => main };
+  const mark = () => schoolIds(store, main.schools?.files.keys() ?? [], clock);
+
+  const assign = (): void => {
+    for (const { school, host, of } of hosts.set(schools.values()))
+      log.error({ school: school.name, host, of: of.name }, 'an address of this school belongs to another one');
+  };
+  /** Adds and removes schools as the main file lists them. */
+  const list = async (): Promise<void> => {
+    const ids = await mark();
+    for (const [name, school] of schools) {
+      if (ids.get(name) === school.id) continue;
+      school.remove();
+      schools.delete(name);
+    }
+    for (const [name, id] of ids) {
+      if (schools.has(name)) continue;
+      const school = new HostedSchool(name, id, shared);
+      schools.set(name, school);
+      await school.index();
+    }
+    assign();
+  };
+  /** Reads what has changed, school by school. */
+  const refresh = async (): Promise<void> => {
+    for (const school of [...schools.values()]) {
+      if (draining()) return;
+      if (await school.isUnchanged()) continue;
+      await school.refresh();
+      assign();
+    }
+  };
+
+  const close = async (): Promise<void> => {
+    clearInterval(looking);
+    clearInterval(marking);
+    await Promise.all([...schools.values()].map((school) => school.close()));
+    await ground.release();
+  };
+  const gates = () => [...schools.values()].flatMap((school) => [...school.gates]);
+  const look = async (): Promise<void> => {
+    const now = performance.now();
+    const used = gates()
+      .map(({ usedAt }) => usedAt)
+      .toSorted((a, b) => b - a);
+    const before = Math.max(now - idle, used[MOST_OPEN] ?? 0);
+    for (const school of schools.values()) school.release(before);
+  };
+  const looking = setInterval(oneAtATime(look, 'idle schools could not be let go of', log), idle / LOOKS).unref();
+  const marking = setInterval(oneAtATime(mark, 'the ids of the schools could not be read', log), MARK_EVERY).unref();
+
+  try {
+    for (const warning of await awaitStore(ground.check, { log, waiting: storeAwaited })) log.warn(warning);
+    await list();
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+  // Mistakes are logged soon after the start, and what is valid is remembered. It need not wait for that.
+  const begin = async (): Promise<void> => {
+    await refresh();
+    for (const school of schools.values()) if (!draining()) await school.openForEvents();
+  };
+  const reading = begin().catch((err: unknown) => log.error({ err }, 'the schools could not be read'));
+
+  const take = async (load: () => Promise<LoadedConfig>, renew: (loaded: LoadedConfig) => void) => {
+    const began = performance.now();
+    const loaded = await load();
+    if (loaded.schools === undefined) throw new Error('the file lists no schools any more: restart the process');
+    const restart = restartFindings(main, loaded);
+    if (restart.length > 0) throw loaded.mistaken(restart);
+    const keys = changedKeys(main, loaded);
+    renew(loaded);
+    main = loaded;
+    if (keys.includes('log.level')) log.level = loaded.config.log.level;
+    await reading;
+    await list();
+    if (keys.length > 0)
+      for (const school of schools.values()) if ([...school.gates].length > 0) await school.refresh();
+    await refresh();
+    reloads.taken(keys, fingerprint(loaded), performance.now() - began);
+    return keys;
+  };
+  const sources: ServedGates['sources'] = {
+    async asked() {
+      await reading;
+      return [...schools.values()].flatMap((school) => school.sources?.asked() ?? []);
+    },
+    async areUnchanged() {
+      for (const school of schools.values()) if (!(await school.isUnchanged())) return false;
+      return true;
+    },
+  };
+  const dispatch = schoolsDispatch(hosts, metrics.misdirected);
+  return {
+    loaded: () => main,
+    ...{ store, metrics, gates, sources, close },
+    handlers: {
+      dispatch: () => dispatch,
+      admin: schoolsAdmin({ ...{ schools, ground, metrics, log, clock, draining }, main: () => main }),
+      decisions: () => undefined,
+    },
+    reloadWith: ({ renewTls }) =>
+      reloadsOneByOne(
+        (load) =>
+          take(load, ({ admin: { mtls } }) => {
+            if (draining()) throw new Error('the gate is shutting down');
+            if (mtls !== undefined) renewTls(mtls);
+          }),
+        reloads,
+      ),
+  };
+}
