@@ -32,7 +32,8 @@ export function ownRecordHandler(
   return (exchange) => {
     const { response, principal, record, provenance } = exchange;
     refuseAmbiguousTarget(exchange.target);
-    if (names?.hiddenIn(exchange.target.query) === true) throw hiddenName();
+    if (names?.hiddenIn(exchange.target.query) === true)
+      throw invalidRequest('A query parameter has another one encoded in its value, which this address fills itself.');
     const target = ownTarget(exchange.target, principal);
     if (target !== undefined) {
       const rewriteHere = rewriteFor?.(principal);
@@ -47,8 +48,4 @@ export function ownRecordHandler(
     writeAnswer(response, renderFailure(refusal, 'problem', provenance.requestId));
     return undefined;
   };
-}
-
-function hiddenName(): GatewayError {
-  return invalidRequest('A query parameter has another one encoded in its value, which this address fills itself.');
 }

@@ -48,12 +48,8 @@ interface ListContext {
   readonly names: AreaNames;
   /** Unix seconds. */
   readonly now: number;
-  /** What the apps call themselves, by id. Needed only for what `needsNames` says. */
+  /** What the apps call themselves, by id. Needed only to search and to sort by name. */
   readonly called: ReadonlyMap<string, EventClient>;
-}
-
-export function needsNames({ q, sort }: CarriedParameters): boolean {
-  return q !== undefined || sort === 'name';
 }
 
 /** The apps on the page that was asked for, how to choose others, and the links to the pages around it. */

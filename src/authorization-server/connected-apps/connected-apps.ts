@@ -8,7 +8,7 @@ import { appsPage } from '../pages/apps.ts';
 import { connectedAppPage, missingAppPage } from '../pages/connected-app.ts';
 import { createDates } from '../pages/dates.ts';
 import { detailsOf } from './app-details.ts';
-import { byApp, needsNames, pageOf, rowOf } from './app-list.ts';
+import { byApp, pageOf, rowOf } from './app-list.ts';
 import { ask, disconnect, doneAct } from './disconnect.ts';
 import { descriptionsOf, knownApp } from './known-app.ts';
 import {
@@ -68,7 +68,8 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
   const { csrfKeys, pages, names, timeZone, clock } = options;
   const [standing, uses] = await Promise.all([grantsOf(options, member), options.usage.of(member.sub)]);
   const apps = byApp(standing, uses);
-  const called = needsNames(carried) ? await descriptionsOf(options.store, apps) : new Map();
+  const needsNames = carried.q !== undefined || carried.sort === 'name';
+  const called = needsNames ? await descriptionsOf(options.store, apps) : new Map();
   const { shown, ...page } = pageOf(apps, carried, { names, now: unixSeconds(clock), called });
   const unredeemed = await options.grants.unredeemed(shown.flatMap(({ grants }) => grants));
   const view = {

@@ -68,7 +68,7 @@ export async function openapiDocument({ service, routes, apiOf }: DocumentParts)
     if (entry === undefined || protection === 'public') continue;
     const { methods, pattern } = parseMatch(entry.match);
     for (const method of methods ?? ALL_METHODS) {
-      if (!isMethod(method)) continue;
+      if (!METHODS.some((one) => one === method)) continue;
       const facts = routeFacts(config, entry, protection, method);
       const found = operationsOf(entry, method, facts);
       for (const { template, operation } of found) {
@@ -117,10 +117,6 @@ const REFUSALS: JsonObject = {
   401: { $ref: '#/components/responses/Unauthorized' },
   403: { $ref: '#/components/responses/Forbidden' },
 };
-
-function isMethod(method: string): boolean {
-  return (METHODS as readonly string[]).includes(method);
-}
 
 function info({ config }: DescribedService): JsonObject {
   const { support, tosUri } = config.pages;

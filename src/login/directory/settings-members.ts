@@ -57,7 +57,10 @@ export function parseMembers(file: string, source: string): MembersFile {
   const parsed = membersFile.safeParse(tree);
   const findings = parsed.success ? ambiguous(parsed.data.members) : readIssues(parsed.error.issues, tree);
   return {
-    members: parsed.success && findings.length === 0 ? parsed.data.members.map(withLogins) : undefined,
+    members:
+      parsed.success && findings.length === 0
+        ? parsed.data.members.map((one) => ({ ...one, logins: loginsOf(one) }))
+        : undefined,
     problems: findings.map((finding) => problemAt(place(finding.path, finding.at), finding)),
   };
 }
@@ -76,10 +79,6 @@ export async function readMembersFile(
     parse,
   );
   return { ...value, findings };
-}
-
-function withLogins(given: FileMember): DirectoryMember {
-  return { ...given, logins: loginsOf(given) };
 }
 
 function loginsOf({ logins, email }: FileMember): readonly string[] {

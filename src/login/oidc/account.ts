@@ -39,16 +39,12 @@ export function memberOf(provider: OidcProviderConfig, said: Claims): Member {
     const has = [said[name]].flat();
     if (!values.some((value) => has.includes(value))) throw notAllowed(`its ${name} is not an allowed value`);
   }
-  const sub = claims.subject === undefined ? `${id}:${ownSubject(said)}` : mappedSubject(said, claims, email);
+  // The provider's `sub` is validated before it is prefixed, since the prefix would hide a leading space.
+  const sub = claims.subject === undefined ? `${id}:${readSubject(said.sub)}` : mappedSubject(said, claims, email);
   // Emails that are not verified are not used at all.
   const emailVerified = email === undefined ? undefined : true;
   const details = { ...eachDetail((detail) => said[claims[detail]]), email };
   return readMember({ sub, ...details, emailVerified, authTime: said.auth_time, acr: said.acr });
-}
-
-/** Validates the provider's `sub` before it is prefixed, since the prefix would hide a leading space. */
-function ownSubject({ sub }: Claims): string {
-  return readSubject(sub);
 }
 
 /** An email is only accepted as the id if it is verified: otherwise anyone could enter it in their profile. */

@@ -7,7 +7,6 @@ import { causeOf } from '../../operator/doctor/backend/open-installation.ts';
 import { checkEach, failure } from '../../operator/doctor/finding.ts';
 import { Unavailable } from '../../operator/doctor/unavailable.ts';
 import type { SignInProvider } from '../connector.ts';
-import type { OidcLoginConfig } from './settings.ts';
 
 export const OIDC = loginChecks('oidc', {
   'signin.providers': (installation) =>
@@ -31,7 +30,7 @@ export const OIDC = loginChecks('oidc', {
       const query = new URLSearchParams({
         code: 'coursegate-doctor',
         state,
-        iss: issuerOf(provider, installation.config.login),
+        iss: installation.config.login.providers.find(({ id }) => id === provider.id)?.issuer ?? '',
       });
       const thrown = await provider.finish({ query, callback, kept }).catch((reason: unknown) => reason);
       if (thrown instanceof GatewayError && thrown.code === 'invalid_request') return undefined;
@@ -41,8 +40,4 @@ export const OIDC = loginChecks('oidc', {
 
 function providersOf({ login }: Pick<Installation, 'login'>): readonly SignInProvider[] {
   return login.shape === 'redirect' ? login.providers : [];
-}
-
-function issuerOf({ id }: SignInProvider, { providers }: OidcLoginConfig): string {
-  return providers.find((one) => one.id === id)?.issuer ?? '';
 }

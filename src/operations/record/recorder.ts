@@ -97,7 +97,9 @@ export function createRecorder(store: Store, clock: Clock) {
       const ids = new Set(own.map(({ id }) => id));
       const others = (await recorded(store, clock).catch(() => [])).filter(({ id }) => !ids.has(id));
       const joined = others.length === 0 ? own : together([...others, ...own]);
-      return joined.filter((attempt) => stageOf(attempt) !== 'elsewhere').toSorted(byLastStep);
+      return joined
+        .filter((attempt) => stageOf(attempt) !== 'elsewhere')
+        .toSorted((a, b) => lastOf(b).at - lastOf(a).at);
     },
   };
 }
@@ -132,10 +134,6 @@ function together(all: readonly ConnectionAttempt[]): readonly ConnectionAttempt
   for (const attempt of all.toSorted((a, b) => (a.steps[0]?.since ?? 0) - (b.steps[0]?.since ?? 0)))
     joined.addRecorded(attempt);
   return joined.all();
-}
-
-function byLastStep(a: ConnectionAttempt, b: ConnectionAttempt): number {
-  return lastOf(b).at - lastOf(a).at;
 }
 
 function stepOf(note: StepNote, record: RequestRecord, status: number, userAgent: string, now: number): AttemptStep {

@@ -76,11 +76,8 @@ function stoppedInDiscovery(steps: readonly AttemptStep[], now: number): Standst
   const last = steps.at(-1) as AttemptStep;
   const refused = steps.findLast(isRefused) ?? last;
   const guess = steps.findLast(({ kind, endpoint }) => kind === 'guess' && !endpoint.includes('/.well-known/'));
-  return { state: isQuiet(last, now) ? 'stopped' : 'open', at: guess ?? (isDiscoveryDone(steps) ? last : refused) };
-}
-
-function isDiscoveryDone(steps: readonly AttemptStep[]): boolean {
-  return steps.some(({ kind }) => kind === 'server-metadata');
+  const isDiscovered = steps.some(({ kind }) => kind === 'server-metadata');
+  return { state: isQuiet(last, now) ? 'stopped' : 'open', at: guess ?? (isDiscovered ? last : refused) };
 }
 
 function afterUse(
