@@ -3,6 +3,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/operations/log.ts';
 import { ROLES_KEY, type RolesSchool, rolesFrom, startRolesSchool } from '../roles/roles-school.ts';
@@ -326,6 +327,19 @@ describe.each(['v2', 'v1', 'v1-json'] as const)('a tool of an MCP server with th
       };
       expect((await run('add_note', { text: 'two' })).structuredContent).toEqual({ text: 'noted' });
       expect(made).toBe(1);
+    });
+  if (kind !== 'v2')
+    it('keeps its session when the server refuses arguments, and calls once', async () => {
+      await run('add_note', { text: 'one' });
+      server.handlers.note = async () => {
+        throw new McpError(-32_602, 'no');
+      };
+      const seen = await during(async () => {
+        expect((await run('add_note', { text: 'x' })).content[0].text).toBe(
+          'The school does not accept these arguments.',
+        );
+      });
+      expect(seen.map(({ message }) => message.method)).toEqual(['tools/call', 'tools/list']);
     });
 
   if (kind === 'v1')

@@ -53,9 +53,12 @@ export class ToolServerConnections {
     return whileWaiting(entry.opened, caller.signal);
   }
 
-  /** Forgets a session that the server no longer knows. */
-  drop(caller: ServerCaller): void {
-    this.#open.delete(keyOf(caller));
+  /** Lists again, and begins another session if the server does not know this one any more. */
+  async renew(caller: ServerCaller, connection: Connection): Promise<Opened> {
+    const key = keyOf(caller);
+    if ((await this.#open.get(key)?.opened) === connection)
+      this.#open.set(key, { caller, opened: Promise.resolve({ ...connection, listed: Number.NEGATIVE_INFINITY }) });
+    return this.get(caller);
   }
 
   async #connect(caller: ServerCaller, before: ServerSession | undefined): Promise<Opened> {

@@ -29,10 +29,13 @@ export interface ServerCaller extends Pick<CallContext, 'signal' | 'onLine'> {
   readonly principal: Principal;
 }
 
-/** `failed`: why there is no result, as a tool's outcome. `status` is that of HTTP. */
+/**
+ * `failed`: why there is no result, as a tool's outcome. `notRun`: the server has refused the request before it ran it,
+ * possibly because it no longer knows the session.
+ */
 export type Reply =
   | { readonly result: JsonObject; readonly sessionId: string | undefined }
-  | { readonly failed: ToolOutcome; readonly status: number };
+  | { readonly failed: ToolOutcome; readonly notRun: boolean };
 
 const ABOUT = {
   'io.modelcontextprotocol/clientInfo': { name: 'coursegate', version: '1' },
@@ -41,6 +44,8 @@ const ABOUT = {
 };
 const METHOD_NOT_FOUND = { code: -32_601, message: 'This client answers no requests.' };
 const INVALID_PARAMS = -32_602;
+/** Some servers answer an unknown session with these, and not with 404. */
+const NOT_RUN = [-32_600, INVALID_PARAMS];
 const REFUSED: ToolOutcome = { kind: 'failed', message: 'The school could not do this.' };
 /** Requests of a server that are answered during one call. */
 const MOST_ANSWERED = 10;
@@ -86,13 +91,14 @@ export async function exchange(
   const answer = await post(caller, session, message, { fields, signal, onLine: readLine }).finally(() =>
     signal.removeEventListener('abort', cancel),
   );
-  if (answer === SESSION_OVER) return { failed: MUST_SIGN_IN, status: 401 };
+  if (answer === SESSION_OVER) return { failed: MUST_SIGN_IN, notRun: false };
   const { status, headers } = answer;
-  if (status < 200 || status > 299) return { failed: readAnswer(answer), status };
+  if (status < 200 || status > 299) return { failed: readAnswer(answer), notRun: status === 404 };
   const response = messagesOf(answer).find((one) => one.id === id && one.method === undefined);
   if (isObject(response?.error)) {
-    const isOurs = response.error.code === INVALID_PARAMS;
-    return { failed: isOurs ? readAnswer({ ...answer, status: 400 }) : REFUSED, status };
+    const code = Number(response.error.code);
+    const failed = code === INVALID_PARAMS ? readAnswer({ ...answer, status: 400 }) : REFUSED;
+    return { failed, notRun: NOT_RUN.includes(code) };
   }
   return isObject(response?.result)
     ? { result: response.result, sessionId: headers['mcp-session-id'] }

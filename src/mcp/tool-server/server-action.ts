@@ -42,8 +42,8 @@ export function serverActions(
         principal: scopes.length > 0 ? memberOf(principal) : ANONYMOUS,
       };
       const params = { name: tool, arguments: argumentsOf(input, principal) };
+      let connection = await connections.get(caller);
       for (let isFirst = true; ; isFirst = false) {
-        const connection = await connections.get(caller);
         if ('failed' in connection) return connection.failed;
         const defined = connection.hashes.get(tool);
         if (defined !== hash) {
@@ -57,9 +57,10 @@ export function serverActions(
         reported = hash;
         const { session } = connection;
         const reply = await exchange(caller, session, 'tools/call', params);
-        if (!isFirst || !isGone(reply) || session.id === undefined) return outcomeOf(reply);
-        // The server has forgotten the session, and has not made the call.
-        connections.drop(caller);
+        if (!isFirst || session.id === undefined || !('failed' in reply) || !reply.notRun) return outcomeOf(reply);
+        // The server may have forgotten the session.
+        connection = await connections.renew(caller, connection);
+        if ('session' in connection && connection.session.id === session.id) return reply.failed;
       }
     };
   };
@@ -77,8 +78,6 @@ const ASKS: ToolOutcome = {
 };
 const FAILED = 'The school’s tool reports an error';
 const LONGEST_ERROR = 1000;
-
-const isGone = (reply: Reply) => 'failed' in reply && reply.status === 404;
 
 function filled(text: string, principal: Principal): string {
   return fillPlaceholders(text, (name) => (name === 'member.id' ? memberOf(principal).sub : `{${name}}`));

@@ -111,10 +111,12 @@ export async function startToolServer(kind: 'v2' | 'v1' | 'v1-json'): Promise<To
     const body = text === '' ? undefined : JSON.parse(text);
     const known = id === undefined ? undefined : sessions.get(id);
     if (known === undefined && body?.method !== 'initialize') {
-      const error = { code: -32_001, message: 'Session not found' };
+      // The second is the answer of WordPress' MCP adapter 0.4, and the first that of the specification.
+      const [status, code] = id === undefined ? [400, -32_600] : kind === 'v1' ? [404, -32_001] : [200, -32_602];
+      const error = { code, message: 'Invalid or expired session' };
       response
-        .writeHead(id === undefined ? 400 : 404, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
+        .writeHead(status, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', error, id: body?.id ?? null }));
       return;
     }
     await (known ?? (await v1Session())).handleRequest(request, response, body);
