@@ -5,6 +5,7 @@ import type { Ground } from './ground.ts';
 import type { Connection, Token } from './known.ts';
 import type { Plan } from './plan.ts';
 import type { Promises } from './promises.ts';
+import type { createProofs } from './proofs.ts';
 import type { World } from './world.ts';
 
 /** What everyone works with who asks gates. */
@@ -15,6 +16,7 @@ export interface ClientParts {
   readonly ground: Ground;
   readonly tokens: GivenTokens;
   readonly situations: Set<string>;
+  readonly proofs: ReturnType<typeof createProofs>;
 }
 
 /** What an app holds, and who copies from it. */

@@ -13,6 +13,7 @@ import { ANONYMOUS } from '../../src/oauth/principal.ts';
 import { protectedResource } from '../../src/oauth/protected-resource.ts';
 import { resourceIndicators } from '../../src/oauth/resource-indicator.ts';
 import { cachedIntrospect } from '../../src/resource-server/cache.ts';
+import { proofCheck } from '../../src/resource-server/dpop.ts';
 import { createGate } from '../../src/resource-server/gate.ts';
 import { createRoleScopes } from '../../src/roles/role-scopes.ts';
 import { NO_ROLES } from '../../src/roles/roles.ts';
@@ -23,6 +24,8 @@ import type { SimulatedBus } from './simulated-bus.ts';
 import { clockOf, type Life } from './simulated-time.ts';
 
 export const ORIGIN = 'https://school.example';
+/** Where access tokens are shown. */
+export const RESOURCE = `${ORIGIN}/account`;
 export const SCOPES = ['account:read'] as const;
 export const SECRETS: Secrets = ['a secret of the simulation, long enough'];
 
@@ -113,11 +116,13 @@ export async function openGate(seat: Seat) {
   });
   const { introspect, clear } = cachedIntrospect(server.introspect, clock);
   revocations.subscribe(clear);
-  const decide = createGate(
-    introspect,
-    async () => undefined,
-    () => clock() / 1000,
-  );
+  let wasLookedUp = false;
+  const watched = (token: string) => {
+    const answer = introspect(token);
+    wasLookedUp = answer instanceof Promise;
+    return answer;
+  };
+  const decide = createGate(watched, proofCheck(store, clock), () => clock() / 1000);
   const resource = protectedResource(ORIGIN, '');
 
   return {
@@ -126,17 +131,21 @@ export async function openGate(seat: Seat) {
     keyring,
     /** The bus has a message. */
     hear: tellAll,
-    /** What a resource's handler is told about an access token. At once if the gate has it in its cache. */
-    decide: (token: string) =>
-      decide({ authorization: [`Bearer ${token}`], dpop: [], method: 'GET', url: `${ORIGIN}/account` }, {
-        resource,
-        scopes: new Set(['account:read']),
-        anonymous: 'refuse',
-      } as never),
+    /**
+     * What a resource's handler is told about an access token, and whether the gate looks it up, and has it not in its cache.
+     * With a proof it is shown with the DPoP scheme.
+     */
+    decide(token: string, proof?: string) {
+      const authorization = [`${proof === undefined ? 'Bearer' : 'DPoP'} ${token}`];
+      const shown = { authorization, dpop: proof === undefined ? [] : [proof], method: 'GET', url: RESOURCE };
+      const protection = { resource, scopes: new Set(['account:read']), anonymous: 'refuse' };
+      const decision = decide(shown, protection as never);
+      return { decision, lookedUp: wasLookedUp };
+    },
     /** One request with a form, as `serve` hands it over. */
-    async post(path: string, form: Readonly<Record<string, string>>): Promise<Answer> {
+    async post(path: string, form: Readonly<Record<string, string>>, proof?: string): Promise<Answer> {
       failure = undefined;
-      const { exchange, answered } = exchangeOf(path, new URLSearchParams(form).toString());
+      const { exchange, answered } = exchangeOf(path, new URLSearchParams(form).toString(), proof);
       try {
         await withinRequest({ provenance: PROVENANCE, userAgent: '' }, () => server.mount.form(exchange));
       } catch (thrown) {
@@ -164,7 +173,7 @@ export const PROVENANCE: Provenance = {
 const SOCKET = { encrypted: true, remoteAddress: '203.0.113.7', readable: true, writable: true } as unknown as Socket;
 
 /** A request without a socket, and what is answered to it. */
-function exchangeOf(path: string, body: string): { exchange: Exchange; answered: Promise<Answer> } {
+function exchangeOf(path: string, body: string, proof?: string): { exchange: Exchange; answered: Promise<Answer> } {
   const request = new IncomingMessage(SOCKET);
   Object.assign(request, {
     complete: true,
@@ -174,6 +183,7 @@ function exchangeOf(path: string, body: string): { exchange: Exchange; answered:
       host: 'school.example',
       'content-type': 'application/x-www-form-urlencoded',
       'content-length': String(body.length),
+      ...(proof === undefined ? {} : { dpop: proof }),
     },
   });
   request.push(body);

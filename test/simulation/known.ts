@@ -51,6 +51,10 @@ export interface TokenRequest {
   readonly start: number;
   /** The name of the gate's life; undefined if no gate was there. */
   life: string | undefined;
+  /** The token is bound to a key, and it is shown without. */
+  readonly lacksKey: boolean;
+  /** Its proof of the key, which someone may have copied. */
+  readonly proof: string | undefined;
 }
 
 /** A look at an access token by a gate. */

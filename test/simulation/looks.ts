@@ -1,28 +1,44 @@
 import { type ClientParts, failureOf, inRequest } from './client-parts.ts';
+import { RESOURCE } from './gate.ts';
 import type { Look, Token } from './known.ts';
 
 /** Shows an access token at a gate, and compares the decision with what is promised. */
-export function showAccessToken(
-  { world, promises, situations }: ClientParts,
+export function showAccessToken(parts: ClientParts, token: Token, place: number, name: string): void {
+  const { plan, world, proofs } = parts;
+  const { choices } = world;
+  if (!plan.bound) {
+    show(parts, token, place, { name, proof: undefined });
+    return;
+  }
+  const proof = proofs('app', RESOURCE, 'GET', token.value);
+  show(parts, token, place, { name, proof });
+  // Someone has the token alone, or has copied the whole request.
+  const other = choices.below(`${name} other`, plan.gates);
+  if (choices.chance(`${name} stolen`, 0.2))
+    show(parts, token, other, { name: `${name} without its key`, proof: undefined });
+  if (choices.chance(`${name} copied`, 0.3)) show(parts, token, other, { name: `${name} copy`, proof });
+}
+
+function show(
+  { plan, world, promises, situations }: ClientParts,
   token: Token,
   place: number,
-  name: string,
+  { name, proof }: { readonly name: string; readonly proof: string | undefined },
 ): void {
   let look: Look | undefined;
   world.ask(
     place,
     { name, role: 'use', about: token.connection.name },
     async (gate, life) => {
-      const decision = await inRequest(async () => {
-        const decided = gate.decide(token.value);
+      const decided = await inRequest(async () => {
+        const { decision, lookedUp } = gate.decide(token.value, proof);
         const [start, startOnClock] = [world.now(), world.clock(life)];
-        const lookedUp = decided instanceof Promise;
         look = { token, life: life.name, start, startOnClock, endOnClock: undefined, lookedUp };
         promises.looks(look);
-        return decided;
+        return decision;
       }).catch((thrown: Error) => ({ kind: 'failed', ...failureOf(thrown) }) as const);
       if (look !== undefined) look.endOnClock = world.clock(life);
-      return decision;
+      return decided;
     },
     {
       begun: () => {},
@@ -34,8 +50,18 @@ export function showAccessToken(
           promises.failed(decision.status, decision.body, name, look.start);
           return;
         }
-        if (decision.kind === 'admitted' && !look.lookedUp) situations.add('admitted from the cache');
-        promises.decided(look, decision.kind === 'admitted');
+        const isAdmitted = decision.kind === 'admitted';
+        if (isAdmitted && !look.lookedUp) situations.add('admitted from the cache');
+        if (plan.bound && proof === undefined) {
+          if (isAdmitted) promises.withoutKey(`${token.name} was admitted by ${life.name}`);
+          return;
+        }
+        if (!isAdmitted && 'challenge' in decision && decision.challenge.error === 'invalid_dpop_proof') {
+          situations.add('a copied proof is refused');
+          return;
+        }
+        if (proof !== undefined && isAdmitted) promises.usedProof(proof, name);
+        promises.decided(look, isAdmitted);
       },
     },
   );

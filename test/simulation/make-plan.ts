@@ -126,6 +126,7 @@ export function makePlan(seed: number): Plan {
     seed,
     gates,
     store,
+    bound: choices.chance('bound', 0.12),
     members,
     durable: store === 'sqlite' || choices.chance('durable', 0.6),
     actions: actions.toSorted((a, b) => a.at - b.at),

@@ -458,6 +458,44 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'RevokedAtOnce',
     edits: [['foundation/revocations.ts', 'async announce() {\n      heard();', 'async announce() {']],
   },
+  // ---- Tokens that are bound to a key (DPoP)
+  {
+    name: 'proof-marked-without-a-look',
+    what: 'the proof of a token request is marked as used whether it was used or not',
+    breaks: 'ProofOnce',
+    edits: [[`${SERVER}/adapter.ts`, `[{ op: 'create', entry }], known`, `[{ op: 'put', entry }], known`]],
+  },
+  {
+    name: 'proof-looked-up-then-marked',
+    what: 'a resource looks whether a proof was used, and marks it later',
+    breaks: 'ProofOnce',
+    edits: [
+      [
+        'resource-server/dpop.ts',
+        `const unused = await store.commit([{ op: 'create', entry }], 'vital');`,
+        `const unused =
+      (await store.get(entry.kind, entry.id)) === undefined && (await store.commit([{ op: 'put', entry }], 'vital'));`,
+      ],
+    ],
+  },
+  {
+    name: 'bound-token-as-bearer',
+    what: 'a token that is bound to a key is admitted without a proof',
+    breaks: 'KeyBound',
+    edits: [
+      [
+        'resource-server/gate.ts',
+        'if (token.jkt === undefined) return decideScope(token, scheme',
+        'return decideScope(token, scheme',
+      ],
+    ],
+  },
+  {
+    name: 'key-lost-by-a-refresh',
+    what: 'the record of a family does not keep the key that its tokens are bound to',
+    breaks: 'KeyBound',
+    edits: [[`${SERVER}/refresh-family.ts`, 'sessionUid: _session, exp,', 'sessionUid: _session, jkt: _jkt, exp,']],
+  },
   // ---- Signing keys
   {
     name: 'old-key-dropped',

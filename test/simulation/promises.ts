@@ -14,6 +14,8 @@ const PROMISES = [
   'NothingRevived',
   'NothingUnknown',
   'KeysVerify',
+  'KeyBound',
+  'ProofOnce',
   'NoFailure',
 ] as const;
 
@@ -61,6 +63,8 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
   /** Whether nothing acknowledged was lost by a failover. */
   let safe = true;
   const open = new Set<TokenRequest>();
+  /** Who was given something for a proof. */
+  const proofs = new Map<string, string>();
   const attempts = new Map<Token, Attempt[]>();
   const looks: Look[] = [];
   const heard: { readonly life: string; readonly at: number }[] = [];
@@ -97,8 +101,18 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
     } else if (status >= 500) isBroken('NoFailure', `${what} was answered ${status}: ${JSON.stringify(body)}`);
   };
 
+  const withoutKey = (what: string): void => isBroken('KeyBound', `${what} without the key that it is bound to`);
+  const usedProof = (proof: string, name: string): void => {
+    const other = proofs.get(proof);
+    proofs.set(proof, name);
+    if (safe && other !== undefined)
+      isBroken('ProofOnce', `${other} and ${name} had the same proof, and both were given something`);
+  };
+
   return {
     doubt,
+    withoutKey,
+    usedProof,
     isSafe: () => safe,
     /**
      * A failover, or a power loss, lost these tokens, or none.
@@ -116,6 +130,7 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
     /** A request with a code or refresh token reaches a gate. */
     begins(request: TokenRequest): void {
       const { shown, who, life = '' } = request;
+      if (request.lacksKey) return;
       const { connection } = shown;
       if (isOver(shown)) {
         superseded.add(request);
@@ -146,7 +161,17 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
       const { connection } = shown;
       const what = `${name} with ${shown.name}`;
       failed(status, body, what, start);
+      if (request.lacksKey) {
+        if (status === 200) withoutKey(`${what} got tokens`);
+        return;
+      }
+      // It was not looked at further, because someone has copied the request.
+      if (status === 400 && (body as { error?: string }).error === 'invalid_dpop_proof') {
+        situation('a copied proof is refused');
+        return;
+      }
       if (status === 200) {
+        if (request.proof !== undefined) usedProof(request.proof, name);
         for (const token of given)
           if (token.kind === 'refresh' && !shown.successors.includes(token)) shown.successors.push(token);
         if (told(shown.successors).length > 1) {

@@ -7,6 +7,7 @@ import { createKeyWatch } from './keys.ts';
 import { makePlan } from './make-plan.ts';
 import type { Plan } from './plan.ts';
 import { createPromises, type Violation } from './promises.ts';
+import { createProofs } from './proofs.ts';
 import { replaceTime } from './simulated-time.ts';
 import { buildWorld } from './world.ts';
 
@@ -89,7 +90,10 @@ async function run(seed: number, plan: Plan, ground: Ground): Promise<Outcome> {
     },
   });
   const keys = createKeyWatch(world, promises);
-  const clients = createClients({ plan, world, promises, ground, tokens, situations });
+  const clients = createClients({
+    ...{ plan, world, promises, ground, tokens, situations },
+    proofs: createProofs(() => world.scheduler.now()),
+  });
   for (const action of plan.actions)
     if (action.during === undefined) world.scheduler.after(action.at, () => clients.act(action));
   const began = world.now();

@@ -44,6 +44,7 @@ const AROUND_A_FAILOVER = {
   members: ['M1'],
   durable: false,
   store: 'server',
+  bound: false,
   calm: 12_000,
   actions: [
     { kind: 'exchange', at: 30, id: 0, connection: 0, gate: 0 },
@@ -74,7 +75,16 @@ describe('a refresh that is sent twice while the member cuts the app off', () =>
   // In these schedules the second is compared before the end and recalled after it.
   it.each([25, 53, 58, 72, 156])('is not reported as a reuse: seed %i', async (seed) => {
     const plan = {
-      ...{ seed, gates: 2, members: ['M1'], store: 'server' as const, durable: true, calm: 4000, faults: [] },
+      ...{
+        seed,
+        gates: 2,
+        members: ['M1'],
+        store: 'server' as const,
+        bound: false,
+        durable: true,
+        calm: 4000,
+        faults: [],
+      },
       actions: [
         { kind: 'exchange', at: 30, id: 0, connection: 0, gate: 0 },
         { kind: 'refresh twice', at: 2000, id: 1, connection: 0, gate: 0 },

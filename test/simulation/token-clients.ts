@@ -1,26 +1,44 @@
 import { APP, REDIRECT, VERIFIER } from './approvals.ts';
 import { type ClientParts, type Holder, TOKEN } from './client-parts.ts';
-import type { Answer } from './gate.ts';
+import { type Answer, ORIGIN } from './gate.ts';
 import type { Token, TokenRequest } from './known.ts';
 import type { Action } from './plan.ts';
 
 /** Told the answer, or undefined, and the tokens in it: the refresh token first. */
 type Done = (answer: Answer | undefined, given: readonly Token[]) => void;
 
+type Sent = Omit<TokenRequest, 'start' | 'life'>;
+
 const MOST_TRIES = 5;
 
 /** Apps and thieves, who present codes and refresh tokens. */
-export function createTokenClients({ plan, world, promises, tokens, situations }: ClientParts) {
+export function createTokenClients({ plan, world, promises, tokens, situations, proofs }: ClientParts) {
   const { choices, scheduler, now, say } = world;
 
+  /** The proof of a request, if tokens are bound to keys. A thief has a key of its own, or none. */
+  const proofFor = (who: 'app' | 'thief', name: string): string | undefined =>
+    !plan.bound || (who === 'thief' && choices.chance(`${name} has no key`, 0.3))
+      ? undefined
+      : proofs(who, ORIGIN + TOKEN, 'POST');
+
   const present = (who: 'app' | 'thief', shown: Token, gate: number, name: string, done: Done): void => {
+    const proof = proofFor(who, name);
+    send({ who, name, shown, proof, lacksKey: plan.bound && who === 'thief' }, gate, done);
+    // Someone may have read the whole request, and sends it, too.
+    if (!plan.bound || who === 'thief' || !choices.chance(`${name} copied`, 0.25)) return;
+    const copy = { who: 'thief', name: `${name} copy`, shown, proof, lacksKey: false } as const;
+    send(copy, choices.below(`${name} copy gate`, plan.gates), () => {});
+  };
+
+  const send = (sent: Sent, gate: number, done: Done): void => {
+    const { who, name, shown, proof } = sent;
     const form =
       shown.kind === 'code'
         ? { grant_type: 'authorization_code', code: shown.value, redirect_uri: REDIRECT, code_verifier: VERIFIER }
         : { grant_type: 'refresh_token', refresh_token: shown.value };
     const use = shown.kind === 'code' ? 'exchange' : 'refresh';
     const what = shown.kind === 'code' ? `exchanges ${shown.name}` : `refreshes with ${shown.name}`;
-    let request: TokenRequest = { who, name, shown, start: now(), life: undefined };
+    let request: TokenRequest = { ...sent, start: now(), life: undefined };
     const unanswered = (why: string) => {
       promises.unanswered(request);
       say(name, what, why);
@@ -41,7 +59,7 @@ export function createTokenClients({ plan, world, promises, tokens, situations }
     world.ask<Answer>(
       gate,
       { name, role: `${who} ${use}`, about: shown.connection.name },
-      (at) => at.post(TOKEN, { ...form, client_id: APP }),
+      (at) => at.post(TOKEN, { ...form, client_id: APP }, proof),
       {
         begun(life) {
           request = { ...request, start: now(), life: life?.name };
@@ -76,7 +94,7 @@ export function createTokenClients({ plan, world, promises, tokens, situations }
       const gate = tries === 1 && copy === 1 ? action.gate : choices.below(`${name} gate`, plan.gates);
       present('app', shown, gate, name, (answer, given) => {
         open -= 1;
-        if (answer !== undefined && answer.status < 500) {
+        if (answer !== undefined && answer.status < 500 && answer.body?.error !== 'invalid_dpop_proof') {
           isAnswered = true;
           if (given.length > 0) take(holder, shown, given);
           else if (holder.refresh === shown) holder.refresh = undefined;
