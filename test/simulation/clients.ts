@@ -126,6 +126,7 @@ export function createClients(parts: ClientParts) {
 
   return {
     act,
+    connections: (): readonly Connection[] => holders.flatMap(({ connection }) => connection ?? []),
     /** Shows an access token at a gate that is at a step of this work, and again when that may have ended. */
     actWithin({ name, life }: Work, step: number): void {
       for (const { id, connection } of within.get(name) ?? []) {

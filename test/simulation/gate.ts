@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { createAuthorizationServer } from '../../src/authorization-server/authorization-server.ts';
 import { openKeyring } from '../../src/authorization-server/keyring.ts';
 import { asGatewayError } from '../../src/errors.ts';
-import { NO_OUTBOX } from '../../src/events/outbox.ts';
+import type { Outbox } from '../../src/events/outbox.ts';
 import { createRevocations } from '../../src/foundation/revocations.ts';
 import { withinRequest } from '../../src/http/current-request.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
@@ -50,6 +50,8 @@ export interface Seat {
   backend: () => Promise<void>;
   /** Called with each action of the audit log. */
   audited: (action: string) => void;
+  /** Where events for the backend are written. */
+  outbox: Outbox;
 }
 
 /** A gate without its listener, its limits and its pages: what decides about codes, tokens and revocations. */
@@ -88,7 +90,12 @@ export async function openGate(seat: Seat) {
     clock,
     unusedLifetime: 86_400,
     onRevoked: revocations.announce,
-    outbox: NO_OUTBOX,
+    outbox: {
+      get active() {
+        return seat.outbox.active;
+      },
+      entries: (event) => seat.outbox.entries(event),
+    },
     connector: { knowsAuthTime: false, identify: async () => undefined, signInUrl: () => new URL(ORIGIN) },
     pages: undefined as never,
     scopes: { openid: { kind: 'identity' }, 'account:read': { kind: 'read' } } as never,
@@ -127,6 +134,7 @@ export async function openGate(seat: Seat) {
 
   return {
     seat,
+    store,
     server,
     keyring,
     /** The bus has a message. */

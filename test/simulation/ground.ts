@@ -1,4 +1,5 @@
 import { storedMembers } from '../../src/authorization-server/members.ts';
+import { NO_OUTBOX } from '../../src/events/outbox.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
 import type { RawStore } from '../../src/storage/store.ts';
 import { APP, createApprovals, REDIRECT } from './approvals.ts';
@@ -22,7 +23,14 @@ export async function layGround() {
   const scheduler = createScheduler(START);
   const life: Life = { name: 'ground', place: -1, scheduler, alive: true, skew: 0 };
   const work: Work = { life, name: 'ground', role: 'ground', about: '', calls: 0 };
-  const seatFor = (): Seat => ({ life, raw, bus: { async announce() {} }, async backend() {}, audited() {} });
+  const seatFor = (): Seat => ({
+    life,
+    raw,
+    bus: { async announce() {} },
+    async backend() {},
+    audited() {},
+    outbox: NO_OUTBOX,
+  });
 
   const first = await withinWork(work, () => openGate(seatFor()));
   const store = sealedStore(raw, SECRETS);

@@ -63,6 +63,7 @@ const FAULTS_OF_ONE: Readonly<Partial<Record<Fault['kind'], number>>> = {
 export function makePlan(seed: number): Plan {
   const choices = choicesOf(seed);
   const store = choices.chance('sqlite', 0.1) ? 'sqlite' : 'server';
+  const events = choices.chance('events', 0.03);
   const severalGates = choices.chance('third gate', 0.15) ? 3 : 2;
   const gates = store === 'sqlite' ? 1 : severalGates;
   const connections = choices.chance('second connection', 0.25) ? 2 : 1;
@@ -116,7 +117,7 @@ export function makePlan(seed: number): Plan {
   const faults = Array.from({ length: choices.below('faults', 4) + (store === 'sqlite' ? 1 : 0) }, (_, at) => {
     const name = `fault ${at}`;
     const beginning =
-      choices.pick(`${name} moment`, choices.chance(`${name} early`, 0.15) ? [0] : times) +
+      choices.pick(`${name} moment`, choices.chance(`${name} early`, events ? 0.5 : 0.15) ? [0] : times) +
       40 * choices.unit(`${name} at`) -
       10;
     return withAbsence(choices, name, makeFault(choices, name, beginning, gates, store));
@@ -126,6 +127,7 @@ export function makePlan(seed: number): Plan {
     seed,
     gates,
     store,
+    events,
     bound: choices.chance('bound', 0.12),
     members,
     durable: store === 'sqlite' || choices.chance('durable', 0.6),

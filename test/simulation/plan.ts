@@ -80,6 +80,8 @@ export interface Plan {
   readonly gates: number;
   /** A file on a disk, for one gate, or a server, for several. */
   readonly store: 'sqlite' | 'server';
+  /** Whether the backend is sent events. */
+  readonly events: boolean;
   /** Whether the tokens of the apps are bound to their keys (DPoP). */
   readonly bound: boolean;
   /** The members of the connections, one for each. */

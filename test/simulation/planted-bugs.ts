@@ -496,6 +496,45 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'KeyBound',
     edits: [[`${SERVER}/refresh-family.ts`, 'sessionUid: _session, exp,', 'sessionUid: _session, jkt: _jkt, exp,']],
   },
+  // ---- Events for the backend
+  {
+    name: 'event-before-its-commit',
+    what: 'an event is stored before the commit of its change, which may fail',
+    breaks: 'EventsTrue',
+    edits: [
+      [
+        `${SERVER}/grants.ts`,
+        'const reported = await revocations(describe, outbox, grants, why);',
+        `const reported = await revocations(describe, outbox, grants, why);
+    if (reported.length > 0) await store.commit(reported, 'vital');`,
+      ],
+      [
+        `${SERVER}/token-transaction.ts`,
+        'expiresAt))) unit.put(entry);',
+        `expiresAt))) await store.commit([{ op: 'put', entry }]);`,
+      ],
+    ],
+  },
+  {
+    name: 'event-removed-before-it-is-sent',
+    what: 'an event is removed from the queue before the backend has taken it',
+    breaks: 'EventsArrive',
+    edits: [
+      ['events/attempt.ts', 'const sent = await send(', 'await queue.remove(event);\n  const sent = await send('],
+    ],
+  },
+  {
+    name: 'reuse-without-an-event',
+    what: 'the connection that a reuse ends is not reported to the backend',
+    breaks: 'EventsArrive',
+    edits: [
+      [
+        `${SERVER}/token-transaction.ts`,
+        `(ending) => tellEnded(ending, presented.grantId, 'gate', of.reuse),`,
+        'async () => {},',
+      ],
+    ],
+  },
   // ---- Signing keys
   {
     name: 'old-key-dropped',

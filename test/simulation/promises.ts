@@ -1,3 +1,4 @@
+import { createEventsWatch } from './events-watch.ts';
 import type { Connection, End, Look, Token, TokenRequest } from './known.ts';
 
 /** The assertions of docs/proof.md, and what no client may meet: a 500, or a 503 while the store works. */
@@ -16,6 +17,8 @@ const PROMISES = [
   'KeysVerify',
   'KeyBound',
   'ProofOnce',
+  'EventsTrue',
+  'EventsArrive',
   'NoFailure',
 ] as const;
 
@@ -109,8 +112,11 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
       isBroken('ProofOnce', `${other} and ${name} had the same proof, and both were given something`);
   };
 
+  const events = createEventsWatch({ now, isSafe: () => safe, isBroken });
+
   return {
     doubt,
+    events,
     withoutKey,
     usedProof,
     isSafe: () => safe,
@@ -186,6 +192,8 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
           else isBroken('ReuseEnds', `${what} got tokens, though it was used long ago`);
         }
         if (!safe) return;
+        events.isGoingOn(connection, start, what);
+        if (shown.kind === 'code') events.connected(connection);
         const end = connection.ends.find(({ at }) => at < start);
         if (end?.as === 'reuse') isBroken('ReuseEnds', `${what} got tokens after a reuse was answered`);
         else if (end?.as === 'revoked') isBroken('NothingRevived', `${what} got tokens after the revocation`);
@@ -248,6 +256,7 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
       const wasLost = token.lostAt !== undefined && token.lostAt <= start;
       if (wasLost && look.lookedUp) isBroken('NothingUnknown', `${what}, though the store had lost it`);
       if (!safe) return;
+      if (look.lookedUp) events.isGoingOn(connection, start, what);
       for (const end of connection.ends) {
         if (end.at >= start) continue;
         if (end.by === life) {

@@ -64,6 +64,7 @@ async function run(seed: number, plan: Plan, ground: Ground): Promise<Outcome> {
       const kinds = mutations.flatMap((one) => ('entry' in one ? [one.entry.kind] : []));
       if (kinds.includes('SigningKeys')) rotations += 1;
       if (!kinds.includes('AnswerWatch')) order.push(`${work.about} ${work.role}`);
+      if (kinds.includes('AccessToken')) promises.events.issued(work.about);
       if (kinds.some((kind) => ISSUED.has(kind))) tokens.issued(work.name, number);
     },
     failedOver(last, all) {
@@ -74,6 +75,11 @@ async function run(seed: number, plan: Plan, ground: Ground): Promise<Outcome> {
     died: (isBetween) => situations.add(isBetween ? 'a gate died between a commit and its answer' : 'a gate died'),
     heard: (life) => promises.heard(life),
     audited: (action) => situations.add(action),
+    connectionOf: (grantId) => clients.connections().find((one) => one.grantId === grantId),
+    received(type, connection) {
+      situations.add(`the backend is told of ${type}`);
+      promises.events.received(type, connection);
+    },
     stepped: (work, step) => clients.actWithin(work, step),
   });
   const tokens = createGivenTokens(world.now);
@@ -100,6 +106,10 @@ async function run(seed: number, plan: Plan, ground: Ground): Promise<Outcome> {
   await world.scheduler.run(world.scheduler.now() - began + plan.calm);
   world.calm();
   await clients.lookAtTheEnd();
+  if (plan.events) {
+    await world.sendRest();
+    promises.events.compare(clients.connections());
+  }
   keys.compare(rotations);
   const areKeysKept = plan.actions.every(({ kind }) => kind !== 'keys rotate');
   await world.close(violations.length === 0 && areKeysKept);

@@ -50,6 +50,7 @@ export function clockOf(life: Life): number {
  */
 export function replaceTime(): () => void {
   const real = { now: Date.now, performance: performance.now, set: setTimeout, clear: clearTimeout };
+  const realIntervals = { set: setInterval, clear: clearInterval };
   Date.now = () => {
     const work = works.getStore();
     return work === undefined ? real.now() : clockOf(work.life);
@@ -61,6 +62,25 @@ export function replaceTime(): () => void {
     const bound = AsyncResource.bind(() => run(...given));
     return new Timer(life.scheduler.after(delay, () => life.alive && bound()));
   }) as typeof setTimeout;
+  globalThis.setInterval = ((run: () => void, every = 0, ...given: unknown[]) => {
+    const life = works.getStore()?.life;
+    if (life === undefined) return realIntervals.set(run, every, ...given);
+    const bound = AsyncResource.bind(() => run());
+    let cancel = () => {};
+    const wait = () => {
+      cancel = life.scheduler.after(every, () => {
+        if (!life.alive) return;
+        wait();
+        bound();
+      });
+    };
+    wait();
+    return new Timer(() => cancel());
+  }) as typeof setInterval;
+  globalThis.clearInterval = ((timer: unknown) => {
+    if (timer instanceof Timer) timer.cancel();
+    else realIntervals.clear(timer as NodeJS.Timeout);
+  }) as typeof clearInterval;
   globalThis.clearTimeout = ((timer: unknown) => {
     if (timer instanceof Timer) timer.cancel();
     else real.clear(timer as NodeJS.Timeout);
@@ -70,6 +90,8 @@ export function replaceTime(): () => void {
     performance.now = real.performance;
     globalThis.setTimeout = real.set;
     globalThis.clearTimeout = real.clear;
+    globalThis.setInterval = realIntervals.set;
+    globalThis.clearInterval = realIntervals.clear;
   };
 }
 

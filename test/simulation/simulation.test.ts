@@ -44,6 +44,7 @@ const AROUND_A_FAILOVER = {
   members: ['M1'],
   durable: false,
   store: 'server',
+  events: false,
   bound: false,
   calm: 12_000,
   actions: [
@@ -80,6 +81,7 @@ describe('a refresh that is sent twice while the member cuts the app off', () =>
         gates: 2,
         members: ['M1'],
         store: 'server' as const,
+        events: false,
         bound: false,
         durable: true,
         calm: 4000,

@@ -1,8 +1,12 @@
+import { NO_OUTBOX } from '../../src/events/outbox.ts';
+import type { EventsPart } from '../../src/events/part.ts';
 import type { RawMutation } from '../../src/storage/store.ts';
+import { createBackend } from './backend-events.ts';
 import { type Choices, choicesOf } from './choices.ts';
 import { openGate, type Seat, type SimulatedGate } from './gate.ts';
 import type { Ground } from './ground.ts';
 import type { Line } from './history.ts';
+import type { Connection } from './known.ts';
 import type { Plan } from './plan.ts';
 import { createScheduler, settled } from './scheduler.ts';
 import { createSimulatedBus } from './simulated-bus.ts';
@@ -14,6 +18,7 @@ import { createSqliteStore } from './sqlite-store.ts';
 interface Place {
   life: Life;
   gate: SimulatedGate | undefined;
+  events: EventsPart | undefined;
   restarts: number;
 }
 
@@ -29,6 +34,9 @@ export interface WorldOptions {
   readonly audited: (action: string) => void;
   /** Work of a gate is at its first (0), second … await. */
   readonly stepped: (work: Work, step: number) => void;
+  readonly connectionOf: (grantId: string) => Connection | undefined;
+  /** The backend was sent an event. */
+  readonly received: (type: string, connection: Connection) => void;
 }
 
 /** The gates of one schedule, with their store, their bus and their clients' connections to them. */
@@ -111,7 +119,14 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
     const takes = slow.takes * choices.unit(`${name} backend`);
     await new Promise<void>((resolve) => scheduler.after(takes, () => life.alive && resolve()));
   };
-  const seatOf = (life: Life): Seat => ({ life, raw: store.raw, bus, backend, audited });
+  const seatOf = (life: Life): Seat => ({ life, raw: store.raw, bus, backend, audited, outbox: NO_OUTBOX });
+  const school = createBackend({ scheduler, choices, say, isCalm: () => calm, ...told });
+  const startWork = (life: Life): Work => ({ life, name: `start of ${life.name}`, role: 'start', about: '', calls: 0 });
+  /** The gate takes requests from now on. */
+  const occupy = (place: Place, gate: SimulatedGate): void => {
+    place.gate = gate;
+    if (plan.events) place.events = withinWork(startWork(place.life), () => school.connect(gate, place.life));
+  };
   const newLife = (place: number, restarts: number): Life => ({
     name: `G${place + 1}${"'".repeat(restarts)}`,
     place,
@@ -124,18 +139,19 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
     const gate = await ground.takeGate();
     const life = newLife(place, 0);
     Object.assign(gate.seat, seatOf(life));
-    places.push({ life, gate, restarts: 0 });
+    const taken: Place = { life, gate: undefined, events: undefined, restarts: 0 };
+    occupy(taken, gate);
+    places.push(taken);
   }
   ground.approvals.seat.raw = store.raw;
 
   const start = (place: Place): void => {
     const { life } = place;
     say(life.name, 'starts');
-    const work: Work = { life, name: `start of ${life.name}`, role: 'start', about: '', calls: 0 };
-    withinWork(work, () => openGate(seatOf(life))).then(
+    withinWork(startWork(life), () => openGate(seatOf(life))).then(
       (gate) => {
         if (!life.alive) return;
-        place.gate = gate;
+        occupy(place, gate);
         say(life.name, 'runs');
       },
       () => {
@@ -247,8 +263,23 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
       calm = true;
       say('all', 'works again');
     },
+    /** An operator lets one gate send everything that is left. */
+    async sendRest(): Promise<void> {
+      const place = places.find(({ gate }) => gate !== undefined);
+      const decision = {
+        by: 'operator',
+        reason: undefined,
+        certificate: undefined,
+        address: undefined,
+        requestId: undefined,
+      };
+      if (place !== undefined)
+        withinWork(startWork(place.life), () => place.events?.control.retry(decision as never))?.catch(rethrow);
+      await scheduler.run(scheduler.now() + 20_000);
+    },
     /** Returns the gates that are as they were before, for the next schedule. */
     async close(areUsable: boolean): Promise<void> {
+      for (const { life, events } of places) void withinWork(startWork(life), () => events?.stop?.());
       await scheduler.run();
       await settled(2);
       if ('close' in store) store.close();
