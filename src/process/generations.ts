@@ -25,7 +25,8 @@ export interface Generations {
  */
 const MOST_ENDING = 8;
 
-export function createGenerations(parts: GenerationParts): Generations {
+/** `create` is another one in the simulation only. */
+export function createGenerations(parts: GenerationParts, create = createGeneration): Generations {
   let current: Generation | undefined;
   /** Each with the controller that closes it early; oldest first. */
   const ending = new Map<Generation, AbortController>();
@@ -51,7 +52,7 @@ export function createGenerations(parts: GenerationParts): Generations {
     },
 
     async begin(loaded, ready) {
-      const next = await createGeneration(loaded, parts);
+      const next = await create(loaded, parts);
       try {
         ready?.();
       } catch (thrown) {

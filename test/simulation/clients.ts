@@ -61,6 +61,7 @@ export function createClients(parts: ClientParts) {
     const { kind, id, gate } = action;
     const holder = holders[action.connection] as Holder;
     const { connection, code, replaced } = holder;
+    if (kind === 'reload') world.reload(gate, id);
     if (kind === 'exchange') connect(holder, action);
     if (connection === undefined) return;
     switch (kind) {

@@ -19,7 +19,7 @@ import { createRoleScopes } from '../../src/roles/role-scopes.ts';
 import { NO_ROLES } from '../../src/roles/roles.ts';
 import { busListeners } from '../../src/storage/bus.ts';
 import { type Secrets, sealed } from '../../src/storage/seal.ts';
-import type { RawStore } from '../../src/storage/store.ts';
+import type { RawStore, Store } from '../../src/storage/store.ts';
 import type { SimulatedBus } from './simulated-bus.ts';
 import { clockOf, type Life } from './simulated-time.ts';
 
@@ -65,6 +65,45 @@ export async function openGate(seat: Seat) {
   const keyring = await openKeyring(store, clock, () => KEY_LIFETIME);
   const log = { warn() {} } as never;
   const revocations = createRevocations(bus, log);
+  const parts = { seat, clock, store, secrets, keyring, revocations, log };
+  const first = newGeneration(parts);
+  /** What serves now. */
+  let current = first;
+
+  return {
+    seat,
+    store,
+    keyring,
+    get server() {
+      return current.server;
+    },
+    /** The bus has a message. */
+    hear: tellAll,
+    decide: (...given: Parameters<typeof first.decide>) => current.decide(...given),
+    post: (...given: Parameters<typeof first.post>) => current.post(...given),
+    /** What a reload builds. */
+    newGeneration: () => newGeneration(parts),
+    /** Serves with another generation, or with the first again. */
+    use(next: SimulatedGeneration = first): void {
+      current = next;
+    },
+  };
+}
+
+interface GenerationParts {
+  readonly seat: Seat;
+  readonly clock: () => number;
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly keyring: Awaited<ReturnType<typeof openKeyring>>;
+  readonly revocations: ReturnType<typeof createRevocations>;
+  readonly log: never;
+}
+
+/** What a gate builds from one configuration (src: generation/generation.ts), as far as it decides about tokens. */
+export type SimulatedGeneration = ReturnType<typeof newGeneration>;
+
+function newGeneration({ seat, clock, store, secrets, keyring, revocations, log }: GenerationParts) {
   let failure: unknown;
   const server = createAuthorizationServer({
     origin: ORIGIN,
@@ -122,7 +161,7 @@ export async function openGate(seat: Seat) {
     connectedApps: { names: { scopes: {} as never, tools: new Map() } },
   });
   const { introspect, clear } = cachedIntrospect(server.introspect, clock);
-  revocations.subscribe(clear);
+  const release = revocations.subscribe(clear);
   let wasLookedUp = false;
   const watched = (token: string) => {
     const answer = introspect(token);
@@ -133,12 +172,9 @@ export async function openGate(seat: Seat) {
   const resource = protectedResource(ORIGIN, '');
 
   return {
-    seat,
-    store,
     server,
-    keyring,
-    /** The bus has a message. */
-    hear: tellAll,
+    /** Hears of revocations no more. */
+    release,
     /**
      * What a resource's handler is told about an access token, and whether the gate looks it up, and has it not in its cache.
      * With a proof it is shown with the DPoP scheme.

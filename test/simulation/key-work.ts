@@ -15,6 +15,14 @@ const PAIRS = 6;
 /** The first of each algorithm are the keys that every schedule begins with. */
 const FIRST = 2;
 
+/** Counts other work that is not simulated. Returns how to say that it has ended. */
+export function realWork(): () => void {
+  pending += 1;
+  return () => {
+    pending -= 1;
+  };
+}
+
 /** Counts the work from now on, and generates keys from a stock. Returns how to undo that. */
 export function watchKeyWork(): () => void {
   const { subtle } = globalThis.crypto;

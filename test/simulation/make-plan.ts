@@ -38,6 +38,7 @@ const WORK: Readonly<Partial<Record<Action['kind'], (id: number) => string>>> = 
 
 /** The number of the first action within other work. */
 const FIRST_LOOK = 5000;
+const FIRST_RELOAD = 7000;
 
 const FAULTS: Readonly<Partial<Record<Fault['kind'], number>>> = {
   store: 5,
@@ -114,6 +115,11 @@ export function makePlan(seed: number): Plan {
     if (during === undefined || !choices.chance(`looks within ${id}`, 0.35)) continue;
     actions.push({ kind: 'use', at, id: FIRST_LOOK + id, connection, gate: place, during });
   }
+  const reloads = choices.chance('reloads', 0.05);
+  for (let one = 0; reloads && one < 4; one += 1) {
+    const at = choices.pick(`reload ${one}`, times) + 120 * choices.unit(`reload ${one} at`) - 20;
+    actions.push({ kind: 'reload', at, id: FIRST_RELOAD + one, connection: 0, gate: gate(`reload ${one}`) });
+  }
   const faults = Array.from({ length: choices.below('faults', 4) + (store === 'sqlite' ? 1 : 0) }, (_, at) => {
     const name = `fault ${at}`;
     const beginning =
@@ -128,6 +134,7 @@ export function makePlan(seed: number): Plan {
     gates,
     store,
     events,
+    reloads,
     bound: choices.chance('bound', 0.12),
     members,
     durable: store === 'sqlite' || choices.chance('durable', 0.6),

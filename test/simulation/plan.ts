@@ -61,6 +61,8 @@ const ACTIONS = [
   'operator suspends',
   'operator resumes',
   'keys rotate',
+  /** The configuration of one gate is loaded again. */
+  'reload',
 ] as const;
 
 export interface Action {
@@ -80,6 +82,8 @@ export interface Plan {
   readonly gates: number;
   /** A file on a disk, for one gate, or a server, for several. */
   readonly store: 'sqlite' | 'server';
+  /** Whether configurations are loaded again. */
+  readonly reloads: boolean;
   /** Whether the backend is sent events. */
   readonly events: boolean;
   /** Whether the tokens of the apps are bound to their keys (DPoP). */

@@ -535,6 +535,36 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       ],
     ],
   },
+  // ---- A reload of the configuration
+  {
+    name: 'closed-before-its-requests-end',
+    what: 'a reload closes what was built from the configuration before, and does not wait for requests',
+    breaks: 'ReloadWhole',
+    edits: [['generation/retire.ts', 'await Promise.race([inFlight.over(), ended]);', 'void ended;']],
+  },
+  {
+    name: 'serves-before-it-is-ready',
+    what: 'a new configuration serves before its last check, which may refuse it',
+    breaks: 'ReloadWhole',
+    edits: [
+      [
+        'process/generations.ts',
+        'try {\n        ready?.();',
+        'const before = current;\n      current = next;\n      try {\n        ready?.();',
+      ],
+      [
+        'process/generations.ts',
+        '      const before = current;\n      current = next;\n      next.start',
+        '      next.start',
+      ],
+    ],
+  },
+  {
+    name: 'reloads-at-once',
+    what: 'two reloads run at a time, and the slower one serves though it was asked for first',
+    breaks: 'ReloadWhole',
+    edits: [['process/reload.ts', 'const done = last.then(', 'const done = Promise.resolve().then(']],
+  },
   // ---- Signing keys
   {
     name: 'old-key-dropped',

@@ -19,6 +19,7 @@ const PROMISES = [
   'ProofOnce',
   'EventsTrue',
   'EventsArrive',
+  'ReloadWhole',
   'NoFailure',
 ] as const;
 
@@ -235,6 +236,7 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
     suspended: (member: string) => suspended.set(member, now()),
     resuming: (member: string) => suspended.delete(member),
     failed,
+    reload: (what: string) => isBroken('ReloadWhole', what),
     /** A gate does not publish a key that a gate has signed with. */
     unverifiable: (signer: string, gate: string) =>
       isBroken('KeysVerify', `${gate} does not publish the key that ${signer} signed with`),

@@ -75,6 +75,8 @@ async function run(seed: number, plan: Plan, ground: Ground): Promise<Outcome> {
     died: (isBetween) => situations.add(isBetween ? 'a gate died between a commit and its answer' : 'a gate died'),
     heard: (life) => promises.heard(life),
     audited: (action) => situations.add(action),
+    reloadBroken: (what) => promises.reload(what),
+    reloaded: (outcome) => situations.add(`a configuration is ${outcome}`),
     connectionOf: (grantId) => clients.connections().find((one) => one.grantId === grantId),
     received(type, connection) {
       situations.add(`the backend is told of ${type}`);

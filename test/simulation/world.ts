@@ -8,6 +8,7 @@ import type { Ground } from './ground.ts';
 import type { Line } from './history.ts';
 import type { Connection } from './known.ts';
 import type { Plan } from './plan.ts';
+import { createReloading, type Reloading } from './reloads.ts';
 import { createScheduler, settled } from './scheduler.ts';
 import { createSimulatedBus } from './simulated-bus.ts';
 import { createSimulatedStore, type StoreOptions } from './simulated-store.ts';
@@ -19,6 +20,7 @@ interface Place {
   life: Life;
   gate: SimulatedGate | undefined;
   events: EventsPart | undefined;
+  reloading: Reloading | undefined;
   restarts: number;
 }
 
@@ -35,6 +37,8 @@ export interface WorldOptions {
   /** Work of a gate is at its first (0), second … await. */
   readonly stepped: (work: Work, step: number) => void;
   readonly connectionOf: (grantId: string) => Connection | undefined;
+  readonly reloadBroken: (what: string) => void;
+  readonly reloaded: (outcome: string) => void;
   /** The backend was sent an event. */
   readonly received: (type: string, connection: Connection) => void;
 }
@@ -125,6 +129,11 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
   /** The gate takes requests from now on. */
   const occupy = (place: Place, gate: SimulatedGate): void => {
     place.gate = gate;
+    const { life } = place;
+    if (plan.reloads)
+      place.reloading = withinWork(startWork(life), () =>
+        createReloading({ gate, life, scheduler, choices, say, broken: told.reloadBroken }),
+      );
     if (plan.events) place.events = withinWork(startWork(place.life), () => school.connect(gate, place.life));
   };
   const newLife = (place: number, restarts: number): Life => ({
@@ -139,7 +148,7 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
     const gate = await ground.takeGate();
     const life = newLife(place, 0);
     Object.assign(gate.seat, seatOf(life));
-    const taken: Place = { life, gate: undefined, events: undefined, restarts: 0 };
+    const taken: Place = { life, gate: undefined, events: undefined, reloading: undefined, restarts: 0 };
     occupy(taken, gate);
     places.push(taken);
   }
@@ -233,7 +242,9 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
         const all = breakOffs.get(life) ?? new Set();
         breakOffs.set(life, all.add(breakOff));
         open.add(work);
-        withinWork(work, () => run(gate, life)).then((answer) => {
+        const { reloading } = places[place] as Place;
+        const running = withinWork(work, () => run(gate, life));
+        (reloading?.during(running, name) ?? running).then((answer) => {
           all.delete(breakOff);
           if (!open.delete(work)) return;
           end();
@@ -263,6 +274,13 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
       calm = true;
       say('all', 'works again');
     },
+    /** The operator lets a gate load its configuration again. */
+    reload(place: number, id: number): void {
+      const { life, reloading } = places[place] as Place;
+      if (!life.alive || reloading === undefined) return;
+      const work: Work = { life, name: `reload ${id}`, role: 'reload', about: '', calls: 0 };
+      withinWork(work, () => reloading.reload(work.name)).then((outcome) => told.reloaded(outcome), rethrow);
+    },
     /** An operator lets one gate send everything that is left. */
     async sendRest(): Promise<void> {
       const place = places.find(({ gate }) => gate !== undefined);
@@ -283,6 +301,10 @@ export async function buildWorld({ plan, ground, write, audited, ...told }: Worl
       await scheduler.run();
       await settled(2);
       if ('close' in store) store.close();
+      for (const { life, gate, reloading } of places) {
+        await withinWork(startWork(life), () => reloading?.close());
+        gate?.use();
+      }
       for (const { gate, restarts } of places)
         if (areUsable && gate !== undefined && restarts === 0) ground.giveBack(gate);
     },
