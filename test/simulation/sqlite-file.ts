@@ -30,9 +30,9 @@ function newFolder(): string {
 
 /**
  * Opens a copy of these files with the code of the gate. `sync` stands for the sync of the log, which is not left to the
- * disk. `checkpointAfter` is in pages of the log.
+ * disk, and checkpoints come when they are asked for: how many pages a commit writes depends on random ids.
  */
-export function openFile({ main, log }: Files, clock: Clock, sync: () => Promise<void>, checkpointAfter: number) {
+export function openFile({ main, log }: Files, clock: Clock, sync: () => Promise<void>) {
   const of = newFolder();
   const path = join(of, 'coursegate.db');
   writeFileSync(path, main);
@@ -41,7 +41,7 @@ export function openFile({ main, log }: Files, clock: Clock, sync: () => Promise
   const { database, unlock } = opened;
   const space = sqliteSpace(database, path);
   const { close } = takeOverSync(database, path);
-  database.exec(`PRAGMA wal_autocheckpoint = ${checkpointAfter}`);
+  database.exec('PRAGMA wal_autocheckpoint = 0');
   const raw = storeOn({ ...opened, space, log: { sync, close } }, clock);
   const marker = database.prepare('SELECT payload FROM entry WHERE kind = ? AND id = ?');
   return {
@@ -49,6 +49,7 @@ export function openFile({ main, log }: Files, clock: Clock, sync: () => Promise
     raw,
     /** The payload of an entry as it is in the file, synced or not. */
     payloadOf: (kind: string, id: string) => marker.get(kind, id)?.payload as string | undefined,
+    checkpoint: () => database.exec('PRAGMA wal_checkpoint(PASSIVE)'),
     /** Ends it as a crash does: nobody waits for anything. */
     close(): void {
       database.close();

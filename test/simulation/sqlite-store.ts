@@ -5,8 +5,10 @@ import type { StoreOptions } from './simulated-store.ts';
 import { currentWork, type Life, type Work } from './simulated-time.ts';
 import { openFile, type SqliteFile } from './sqlite-file.ts';
 
-/** Pages of the log after which SQLite writes them to the main file: never in a schedule, sometimes, often. */
-const CHECKPOINTS = [1000, 40, 8] as const;
+/** Commits after which SQLite writes its log to the main file. */
+const CHECKPOINTS = [Number.POSITIVE_INFINITY, 7, 2] as const;
+/** Bytes of the header of the log, and of one of its frames with a page of 4096 bytes. */
+const [HEADER, FRAME] = [32, 24 + 4096] as const;
 
 /** An entry of the simulation itself, which says which commit was the last. */
 const MARK = { kind: 'LastCommit', id: 'mark' } as const;
@@ -32,8 +34,10 @@ export function createSqliteStore({ scheduler, choices, faults, began, watch, im
   let syncedLog = image.log;
   /** How often SQLite itself has synced the log. */
   let checkpoints = 0;
-  /** The salts of the log, and how many of its frames SQLite has written to the main file. */
-  let index = { salts: '', written: 0 };
+  /** The salts of the log, how many frames it has, and how many of them SQLite has written to the main file. */
+  let index = { salts: '', frames: 0, written: 0 };
+  /** The frames of the log after each commit that may not be on the disk. */
+  let unsynced: readonly number[] = [];
   /** What is about to be committed. */
   let committing: { readonly work: Work; readonly mutations: readonly RawMutation[] } | undefined;
 
@@ -43,35 +47,33 @@ export function createSqliteStore({ scheduler, choices, faults, began, watch, im
     return isLate ? 600 * choices.unit(`${name} late`) : 0;
   };
   const open = (files: Files): SqliteFile => {
-    const opened = openFile(
-      files,
-      clock,
-      async () => {
-        if (file !== opened) return NEVER;
-        syncs += 1;
-        const name = `sync ${syncs}`;
-        const [covered, before] = [readFileSync(`${opened.path}-wal`), checkpoints];
-        await new Promise<void>((resolve) => scheduler.after(late(name) + 2 * choices.delay(name), resolve));
-        if (file === opened && before === checkpoints) syncedLog = covered;
-      },
-      checkpointAfter,
-    );
+    const opened = openFile(files, clock, async () => {
+      if (file !== opened) return NEVER;
+      syncs += 1;
+      const name = `sync ${syncs}`;
+      const [covered, frames, before] = [readFileSync(`${opened.path}-wal`), index.frames, checkpoints];
+      await new Promise<void>((resolve) => scheduler.after(late(name) + 2 * choices.delay(name), resolve));
+      if (file !== opened || before !== checkpoints) return;
+      syncedLog = covered;
+      unsynced = unsynced.filter((end) => end > frames);
+    });
     return opened;
   };
   const lookAtIndex = (): typeof index => {
     // https://www.sqlite.org/walformat.html, sections 2.1 and 2.2.
     const bytes = readFileSync(`${file.path}-shm`);
-    return { salts: bytes.toString('hex', 32, 40), written: bytes.readUInt32LE(96) };
+    return { salts: bytes.toString('hex', 32, 40), frames: bytes.readUInt32LE(16), written: bytes.readUInt32LE(96) };
   };
   /** SQLite syncs the log before it writes it to the main file, and its header when it begins it again. */
   const noteOwnSyncs = (): void => {
     const before = index;
     index = lookAtIndex();
-    const isNew = before.salts !== index.salts;
-    if (!isNew && before.written === index.written) return;
+    if (before.salts === index.salts && before.written === index.written) return;
     checkpoints += 1;
     const log = readFileSync(`${file.path}-wal`);
-    syncedLog = index.written > 0 ? log : withHeader(syncedLog, log);
+    const isSynced = index.written > 0;
+    syncedLog = isSynced ? log : withHeader(syncedLog, log);
+    unsynced = isSynced ? [] : unsynced.slice(-1);
   };
   let file = open(image);
   index = lookAtIndex();
@@ -81,21 +83,36 @@ export function createSqliteStore({ scheduler, choices, faults, began, watch, im
     const mark = { ...MARK, payload: String(commits + 1), expiresAt: undefined, references: {} };
     const done = file.raw.commit([...mutations, { op: 'put', entry: mark }], priority);
     const held = file.payloadOf(MARK.kind, MARK.id) === mark.payload;
-    if (held) commits += 1;
+    if (held) {
+      commits += 1;
+      unsynced = [...unsynced, lookAtIndex().frames];
+      if (commits % checkpointAfter === 0) file.checkpoint();
+    }
+    noteOwnSyncs();
     return { done, held };
+  };
+
+  /** The log after the power went: some of the commits that were not synced are there, and of the next one not everything. */
+  const tornLog = (name: string, log: Buffer): Buffer => {
+    const survive = choices.below(`${name} survive`, unsynced.length + 1);
+    const end = (at: number) => HEADER + (unsynced[at] ?? 0) * FRAME;
+    const until = survive === 0 ? 0 : end(survive - 1);
+    const without = survive === unsynced.length ? undefined : end(survive) - FRAME;
+    return torn(withHeader(syncedLog, log), log, choices, name, { until, without });
   };
 
   /** The power goes: while something is being committed, or between two steps. */
   const losePower = (name: string): Files => {
     const { main, log } = filesAt(file.path);
     if (committing === undefined || !choices.chance(`${name} within a commit`, 0.7))
-      return { main, log: torn(syncedLog, log, choices, name) };
+      return { main, log: tornLog(name, log) };
     apply(committing.mutations).done.catch(() => {});
     const now = filesAt(file.path);
+    if (now.main.equals(main)) return { main, log: tornLog(name, now.log) };
     // Of the two only one is torn, because the log is synced before the main file is written.
-    return now.main.equals(main) || choices.chance(`${name} before the checkpoint`, 0.3)
-      ? { main, log: torn(withHeader(syncedLog, now.log), now.log, choices, name) }
-      : { main: torn(main, now.main, choices, name), log: now.log };
+    if (choices.chance(`${name} within the checkpoint`, 0.7))
+      return { main: torn(main, now.main, choices, name), log: now.log };
+    return { main, log: now.log };
   };
 
   const call = async <T>(run: (work: Work) => Promise<T>): Promise<T> => {
@@ -124,7 +141,6 @@ export function createSqliteStore({ scheduler, choices, faults, began, watch, im
         return await call((work) => {
           committing = undefined;
           const { done, held } = apply(mutations, priority);
-          noteOwnSyncs();
           if (held) watch.committed(work, mutations, commits);
           return done;
         });
@@ -148,6 +164,7 @@ export function createSqliteStore({ scheduler, choices, faults, began, watch, im
       file = open(files);
       old.close();
       index = lookAtIndex();
+      unsynced = [];
       syncedLog = files.log;
       commits = Number(file.payloadOf(MARK.kind, MARK.id) ?? 0);
       if (interrupted !== undefined && commits > last)
