@@ -133,7 +133,7 @@ export function createClients(parts: ClientParts) {
       for (const { id, connection } of within.get(name) ?? []) {
         const token = (holders[connection] as Holder).access.at(-1);
         if (token === undefined) continue;
-        showAccessToken(parts, token, life.place, `use ${id} step ${step}`);
+        showAccessToken(parts, token, life.place, `use ${id} step ${step}`, false);
         const later = 60 + 2500 * choices.unit(`use ${id} again`);
         if (step === 0) scheduler.after(later, () => showAccessToken(parts, token, life.place, `use ${id} again`));
       }

@@ -3,7 +3,7 @@ import { RESOURCE } from './gate.ts';
 import type { Look, Token } from './known.ts';
 
 /** Shows an access token at a gate, and compares the decision with what is promised. */
-export function showAccessToken(parts: ClientParts, token: Token, place: number, name: string): void {
+export function showAccessToken(parts: ClientParts, token: Token, place: number, name: string, isWatched = true): void {
   const { plan, world, proofs } = parts;
   const { choices } = world;
   if (!plan.bound) {
@@ -12,6 +12,7 @@ export function showAccessToken(parts: ClientParts, token: Token, place: number,
   }
   const proof = proofs('app', RESOURCE, 'GET', token.value);
   show(parts, token, place, { name, proof });
+  if (!isWatched) return;
   // Someone has the token alone, or has copied the whole request.
   const other = choices.below(`${name} other`, plan.gates);
   if (choices.chance(`${name} stolen`, 0.2))

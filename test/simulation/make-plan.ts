@@ -135,7 +135,7 @@ export function makePlan(seed: number): Plan {
     store,
     events,
     reloads,
-    bound: choices.chance('bound', 0.12),
+    bound: choices.chance('bound', 0.085),
     members,
     durable: store === 'sqlite' || choices.chance('durable', 0.6),
     actions: actions.toSorted((a, b) => a.at - b.at),

@@ -22,6 +22,11 @@ const SITUATIONS = [
   'failover with loss',
   'power loss',
   'power loss with loss',
+  'a copied proof is refused',
+  'the backend is told of grant.created',
+  'the backend is told of grant.revoked',
+  'a configuration is taken',
+  'a configuration is refused',
 ];
 
 it('keep every promise in twenty thousand schedules', async () => {
