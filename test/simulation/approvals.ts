@@ -60,6 +60,8 @@ export function createApprovals(clock: () => number, keys: Parameters<typeof cre
 
   return {
     seat,
+    /** Reads what is read once, so that the first schedule of a process has no step more than others. */
+    open: () => suspensions.since('nobody'),
     /** Undefined if the member is suspended. */
     async approve(member: string): Promise<{ readonly grantId: string; readonly code: string } | undefined> {
       if ((await suspensions.since(member)) !== undefined) return undefined;

@@ -57,6 +57,8 @@ export async function layGround() {
   const idle: SimulatedGate[] = [first];
   const keys = first.keyring.privateKeys();
   const approvals = await withinWork(work, async () => createApprovals(() => clockOf(currentWork().life), keys));
+  approvals.seat.raw = raw;
+  await withinWork(work, approvals.open);
   return {
     before,
     /** The files of a store in a file with the same content. */
