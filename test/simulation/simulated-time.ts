@@ -50,6 +50,9 @@ export function clockOf(life: Life): number {
  */
 export function replaceTime(): () => void {
   const real = { now: Date.now, performance: performance.now, set: setTimeout, clear: clearTimeout };
+  const { random } = Math;
+  // It only spreads what is tried again.
+  Math.random = () => (works.getStore() === undefined ? random() : 0.5);
   const realIntervals = { set: setInterval, clear: clearInterval };
   Date.now = () => {
     const work = works.getStore();
@@ -90,6 +93,7 @@ export function replaceTime(): () => void {
     performance.now = real.performance;
     globalThis.setTimeout = real.set;
     globalThis.clearTimeout = real.clear;
+    Math.random = random;
     globalThis.setInterval = realIntervals.set;
     globalThis.clearInterval = realIntervals.clear;
   };
