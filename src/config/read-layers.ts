@@ -54,13 +54,27 @@ export async function readSettings(file: string, files: SourceFiles): Promise<Ya
   const { extends: named } = own.tree;
   if (typeof named !== 'string') return own;
   // Shown beside the file itself, as its path is written there.
-  const base = await readYamlFile(join(dirname(file), named), () => files.text(named));
+  const shown = join(dirname(file), named);
+  const base = await readYamlFile(shown, () => files.text(named), bases);
   return extendedBy(base, own);
 }
 
-async function readYamlFile(shown: string, read: () => Promise<string>): Promise<YamlLayer> {
+/** The last of the files that others extend, parsed: many schools extend the same one. */
+const bases = new Map<string, YamlLayer>();
+const MOST_BASES = 8;
+
+async function readYamlFile(
+  shown: string,
+  read: () => Promise<string>,
+  known?: Map<string, YamlLayer>,
+): Promise<YamlLayer> {
   try {
-    return readYaml(shown, await read());
+    const text = await read();
+    const key = `${shown}\0${text}`;
+    const layer = known?.get(key) ?? readYaml(shown, text);
+    if (known !== undefined && known.size >= MOST_BASES && !known.has(key)) known.clear();
+    known?.set(key, layer);
+    return layer;
   } catch (error) {
     throw new ConfigError([{ file: shown, line: 0, column: 0, path: '', message: `cannot be read: ${reason(error)}` }]);
   }

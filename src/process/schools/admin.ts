@@ -23,8 +23,11 @@ interface SchoolsAdminParts {
   readonly main: () => LoadedConfig;
 }
 
-/** `/schools/NAME/…` is what the admin listener of a process with this one school has at `/…`. */
-const OF_SCHOOL = /^\/schools\/([a-z0-9-]{1,63})(\/.*|$)/;
+/**
+ * `/schools/NAME/…` is what the admin listener of a process with this one school has at `/…`, but for the console: its links
+ * and cookies do not tell schools apart.
+ */
+const OF_SCHOOL = /^\/schools\/([a-z0-9-]{1,63})(?!\/console(?:[/?]|$))(\/.*|$)/;
 
 /** The admin listener: probes and metrics of the process, and everything of each school below its name. */
 export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {

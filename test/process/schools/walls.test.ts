@@ -1,0 +1,359 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type App, authorizationRequest, postForm, redeem, registerApp } from '../../support/app.ts';
+import { type Browser, createBrowser } from '../../support/browser.ts';
+import { commandSignature } from '../../support/commands.ts';
+import { approved, connect } from '../../support/connection.ts';
+import { OLU, reachConsent, SAM } from '../../support/member.ts';
+import { proofKey, signProof } from '../../support/proof.ts';
+import { type Schools, startSchools } from '../../support/schools.ts';
+
+// A school below the name of the other one: what their hosts share, browsers share.
+const ONE = 'https://a.school.example';
+const TWO = 'https://school.example';
+const OPERATOR = 'operator-of-the-process-0123456789ab';
+const OF_ONE = 'operator-of-school-one-0123456789abc';
+const PLATFORM = { one: 'platform-of-school-one-0123456789abc', two: 'platform-of-school-two-0123456789abc' };
+
+/** What is sent to a school. `header` replaces the usual Host. */
+interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** To the admin listener. */
+  readonly admin?: true;
+}
+
+interface Known {
+  readonly app: App;
+  readonly browser: Browser;
+  readonly access: string;
+  readonly refresh: string;
+  readonly idToken: string;
+  readonly code: string;
+  readonly verifier: string;
+  readonly interaction: string;
+  readonly requestUri: string;
+  readonly nonce: string;
+  readonly member: string;
+}
+
+const form = (fields: Record<string, string>): Pick<Sent, 'method' | 'headers' | 'body'> => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: new URLSearchParams(fields).toString(),
+});
+const json = (value: object, headers: Record<string, string> = {}) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+  body: JSON.stringify(value),
+});
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const call = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+
+/**
+ * Every kind of value that a school hands out or accepts: how it is taken from one school, and the addresses of another one
+ * at which it means something. A new kind belongs in this table.
+ */
+const KINDS: Readonly<Record<string, { of(one: Known): string; at(value: string, two: Known): readonly Sent[] }>> = {
+  'access token': {
+    of: ({ access }) => access,
+    at: (value, { app }) => [
+      { path: '/api/v1/whoami', headers: bearer(value) },
+      { path: '/api/oauth/userinfo', headers: bearer(value) },
+      { path: '/account/graphql', ...json({ query: '{ __typename }' }, bearer(value)) },
+      { path: '/mcp', ...json(call, bearer(value)) },
+      { path: '/mcp/member', ...json(call, bearer(value)) },
+      { path: '/api/oauth/introspect', ...form({ token: value, ...credentials(app) }) },
+      { path: '/api/oauth/revoke', ...form({ token: value, ...credentials(app) }) },
+      { path: `/api/oauth/register/${app.client.client_id}`, headers: bearer(value) },
+    ],
+  },
+  'refresh token': {
+    of: ({ refresh }) => refresh,
+    at: (value, { app }) => [
+      { path: '/api/oauth/token', ...form({ grant_type: 'refresh_token', refresh_token: value, ...credentials(app) }) },
+      { path: '/api/oauth/revoke', ...form({ token: value, token_type_hint: 'refresh_token', ...credentials(app) }) },
+      { path: '/api/oauth/introspect', ...form({ token: value, ...credentials(app) }) },
+    ],
+  },
+  'authorization code': {
+    of: ({ code }) => code,
+    at: (value, { app, verifier }) => [
+      {
+        path: '/api/oauth/token',
+        ...form({
+          grant_type: 'authorization_code',
+          code: value,
+          code_verifier: verifier,
+          redirect_uri: app.redirectUri,
+          ...credentials(app),
+        }),
+      },
+    ],
+  },
+  'id token': {
+    of: ({ idToken }) => idToken,
+    at: (value, { app }) => [{ path: authorize(app, { id_token_hint: value, prompt: 'none' }) }],
+  },
+  'client id': {
+    of: ({ app }) => app.client.client_id,
+    at: (value, { app }) => [
+      { path: authorize(app, { client_id: value }) },
+      {
+        path: '/api/oauth/token',
+        ...form({ ...credentials(app), grant_type: 'refresh_token', refresh_token: 'x', client_id: value }),
+      },
+      { path: '/api/oauth/par', ...form({ ...credentials(app), client_id: value, response_type: 'code' }) },
+      { path: `/schools/two/clients/${value}`, admin: true },
+    ],
+  },
+  'client secret': {
+    of: ({ app }) => String(app.client.client_secret),
+    at: (value, { app }) => [
+      {
+        path: '/api/oauth/token',
+        ...form({ ...credentials(app), grant_type: 'refresh_token', refresh_token: 'x', client_secret: value }),
+      },
+      { path: '/api/oauth/introspect', ...form({ ...credentials(app), token: 'x', client_secret: value }) },
+    ],
+  },
+  'registration access token': {
+    of: ({ app }) => String(app.client.registration_access_token),
+    at: (value, { app }) => [
+      { path: `/api/oauth/register/${app.client.client_id}`, headers: bearer(value) },
+      { path: `/api/oauth/register/${app.client.client_id}`, method: 'DELETE', headers: bearer(value) },
+      { path: '/api/v1/whoami', headers: bearer(value) },
+    ],
+  },
+  'pushed request': {
+    of: ({ requestUri }) => requestUri,
+    at: (value, { app }) => [
+      { path: `/oauth/authorize?${new URLSearchParams({ client_id: app.client.client_id, request_uri: value })}` },
+    ],
+  },
+  interaction: {
+    of: ({ interaction }) => interaction,
+    at: (value) => [
+      { path: `/oauth/interaction/${value}` },
+      { path: `/oauth/interaction/${value}`, ...form({ decision: 'approve' }) },
+      { path: `/oauth/interaction/${value}/return` },
+      { path: `/oauth/authorize/${value}` },
+    ],
+  },
+  'member id': {
+    of: ({ member }) => member,
+    at: (value) => [
+      { path: `/schools/two/members/${value}`, admin: true },
+      { path: `/schools/two/members/${value}/revoke`, admin: true, ...json({ by: 'operator' }) },
+    ],
+  },
+};
+
+/** The values that are sent in a header field or a cookie: these have no kind of their own in the table above. */
+function credentials({ client }: App): Record<string, string> {
+  return { client_id: client.client_id, client_secret: String(client.client_secret), resource: TWO };
+}
+
+function authorize(app: App, more: Record<string, string>): string {
+  const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+  const fields = { response_type: 'code', redirect_uri: app.redirectUri, resource: TWO, scope: 'openid', state: 's' };
+  const all = { client_id: app.client.client_id, code_challenge: challenge, code_challenge_method: 'S256' };
+  return `/oauth/authorize?${new URLSearchParams({ ...fields, ...all, ...more })}`;
+}
+
+describe('between two schools in one process', () => {
+  let schools: Schools;
+  let one: Known;
+  let two: Known;
+  beforeAll(async () => {
+    const settings = (profile: string, origin: string, secret: string) => ({
+      profile,
+      origin,
+      clients: { registration: { enabled: true } },
+      admin: {
+        hmac: { secret: { env: secret } },
+        webhooks: { lms: { secret: { env: `LMS_${secret}` }, member: '/user', event: 'revoke' } },
+      },
+    });
+    schools = await startSchools({
+      schools: {
+        one: settings('A', ONE, 'ONE'),
+        two: settings('A', TWO, 'TWO'),
+      },
+      main: { admin: { hmac: { secret: { env: 'OPERATOR' } } } },
+      environment: {
+        ...{ OPERATOR, ONE: OF_ONE, TWO: 'operator-of-school-two-0123456789abc' },
+        ...{ LMS_ONE: PLATFORM.one, LMS_TWO: PLATFORM.two },
+      },
+    });
+    [one, two] = [await known(ONE, OLU), await known(TWO, SAM)];
+  }, 120_000);
+  afterAll(() => schools.close());
+
+  /** A member connects an app, and leaves something of each kind unfinished. */
+  const known = async (origin: string, member: typeof SAM | typeof OLU): Promise<Known> => {
+    const app = await registerApp(origin, { confidential: true });
+    const browser = createBrowser();
+    const tokens = await connect(app, { browser, member });
+    const { form: token } = await approved(app, { browser, member });
+    const { page: consent } = await reachConsent((await authorizationRequest(app)).url, member);
+    const pushed = await postForm(`${origin}/api/oauth/par`, {
+      ...Object.fromEntries(new URL((await authorizationRequest(app)).url).searchParams),
+      client_secret: String(app.client.client_secret),
+    });
+    const key = await proofKey();
+    const proof = await signProof(key, { htm: 'POST', htu: `${origin}/api/oauth/token` });
+    const asked = await postForm(`${origin}/api/oauth/token`, { ...token, code: 'x' }, { dpop: proof });
+    return {
+      app,
+      browser,
+      access: tokens.access_token,
+      refresh: String(tokens.refresh_token),
+      idToken: String(tokens.id_token),
+      code: String(token.code),
+      verifier: String(token.code_verifier),
+      interaction: /interaction\/([\w-]+)/.exec(consent.url)?.[1] ?? '',
+      requestUri: String(((await pushed.json()) as { request_uri: string }).request_uri),
+      nonce: asked.headers.get('dpop-nonce') ?? '',
+      member: String(decodeJwt(String(tokens.id_token)).sub),
+    };
+  };
+
+  const send = async ({ method = 'GET', path, headers = {}, body = '', admin }: Sent, host = 'school.example') => {
+    const url = admin === undefined ? { port: schools.port } : { port: Number(new URL(schools.admin).port) };
+    const signed = admin && { 'coursegate-signature': commandSignature(path, { method, body, secret: OPERATOR }) };
+    const fields = {
+      ...(admin === undefined && { host }),
+      'content-length': Buffer.byteLength(body),
+      ...signed,
+      ...headers,
+    };
+    const request = http.request({ ...url, host: '127.0.0.1', method, path, headers: fields, agent: false });
+    request.end(body);
+    const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
+    let text = '';
+    for await (const chunk of answer.setEncoding('utf8')) text += chunk;
+    return { status: answer.statusCode, headers: answer.headers, text };
+  };
+  /** Without what differs from one request to the next: ids, dates, nonces and the value itself. */
+  const comparable = ({ status, headers, text }: Awaited<ReturnType<typeof send>>, value: string) => {
+    const { date: _, ...fields } = headers;
+    const plain = JSON.stringify({ status, fields, text })
+      .replaceAll(value, '<value>')
+      .replaceAll(encodeURIComponent(value), '<value>');
+    return plain.replace(/[\w-]{16,}(?:\.[\w-]+)*/g, '<random>');
+  };
+  /** A value of the same form that nobody has ever had. */
+  const unknown = (value: string) =>
+    value.slice(0, -12) +
+    [...value.slice(-12)]
+      .reverse()
+      .map((one) =>
+        /\d/.test(one) ? String((Number(one) + 3) % 10) : one === 'q' ? 'r' : /[a-z]/.test(one) ? 'q' : one,
+      )
+      .join('');
+
+  it.each(Object.keys(KINDS))(
+    'a %s of one school is an unknown one at the other, at each of its addresses',
+    async (kind) => {
+      const { of, at } = KINDS[kind] as (typeof KINDS)[string];
+      const value = of(one);
+      expect(value.length).toBeGreaterThan(3);
+      const other = kind === 'member id' ? 'm-9009' : unknown(value);
+      expect(other).not.toBe(value);
+      const [mine, never] = [at(value, two), at(other, two)];
+      for (const [index, sent] of mine.entries()) {
+        const answer = await send(sent);
+        expect(comparable(answer, value), `${kind} at ${sent.path}`).toBe(
+          comparable(await send(never[index] as Sent), other),
+        );
+        if (sent.admin !== undefined) continue;
+        // What a client says of the host, in other ways than Host, changes nothing.
+        const forged = { 'x-forwarded-host': 'a.school.example', forwarded: 'host=a.school.example' };
+        const repeated = await send({ ...sent, headers: { ...sent.headers, ...forged } });
+        expect(repeated.status, `${kind} at ${sent.path}, X-Forwarded-Host`).toBe(answer.status);
+        const absolute = await send({ ...sent, path: `${ONE}${sent.path}` });
+        expect(absolute.status, `${kind} at ${sent.path}, absolute-form`).toBe(400);
+        expect((await send(sent, 'x.a.school.example')).status).toBe(421);
+      }
+    },
+  );
+
+  it('cookies of one school are unknown ones at the other, and none is for its subdomains', async () => {
+    const cookie = (known: Known, change = (value: string) => value) =>
+      [...known.browser.cookies].map(([name, { value }]) => `${name}=${change(value)}`).join('; ');
+    expect([...one.browser.cookies.keys()].some((name) => name.startsWith('__Host-'))).toBe(true);
+    for (const path of ['/oauth/apps', authorize(two.app, { prompt: 'none' }), '/oauth/apps/app?id=x']) {
+      const own = new Set(['__Host-coursegate_session', '__Host-coursegate_session.sig']);
+      const only = (text: string) =>
+        text
+          .split('; ')
+          .filter((one) => own.has(one.split('=')[0] ?? ''))
+          .join('; ');
+      const mine = await send({ path, headers: { cookie: only(cookie(one)) } });
+      const never = await send({ path, headers: { cookie: only(cookie(one, unknown)) } });
+      expect(comparable(mine, 'none'), path).toBe(comparable(never, 'none'));
+    }
+  });
+
+  it('a DPoP nonce of one school is none at the other', async () => {
+    const key = await proofKey();
+    const ask = async (nonce: string) => {
+      const proof = await signProof(key, { htm: 'POST', htu: `${TWO}/api/oauth/token`, nonce });
+      const fields = { grant_type: 'refresh_token', refresh_token: 'x', ...credentials(two.app) };
+      const sent = { path: '/api/oauth/token', ...form(fields) };
+      return comparable(await send({ ...sent, headers: { ...sent.headers, dpop: proof } }), nonce);
+    };
+    expect(one.nonce).not.toBe('');
+    expect(await ask(one.nonce)).toBe(await ask(unknown(one.nonce)));
+  });
+
+  it('a webhook, a command and a link to the console of one school are none at the other', async () => {
+    const body = JSON.stringify({ user: 'm-1001' });
+    const hook = (secret: string, name = 'two') =>
+      send({
+        ...{ path: `/schools/${name}/webhooks/lms`, admin: true, method: 'POST', body },
+        headers: {
+          'content-type': 'application/json',
+          'x-signature': createHmac('sha256', secret).update(body).digest('hex'),
+        },
+      });
+    expect((await hook(PLATFORM.one)).status).toBe(401);
+    expect(comparable(await hook(PLATFORM.one), 'x')).toBe(
+      comparable(await hook('never-a-secret-of-any-school-0123456'), 'x'),
+    );
+    const signed = (path: string, secret: string) =>
+      send({
+        path,
+        admin: true,
+        headers: { 'coursegate-signature': commandSignature(path, { method: 'GET', secret }) },
+      });
+    expect((await signed('/schools/two/keys', OF_ONE)).status).toBe(401);
+    expect((await signed('/schools/one/keys', OF_ONE)).status).toBe(200);
+    for (const path of ['/schools/two/console', '/schools/two/console/sign-in?link=x', '/console'])
+      expect((await send({ path, admin: true })).status, path).toBe(404);
+    // Each school's members are there as before.
+    expect((await send({ path: '/api/v1/whoami', headers: bearer(two.access) })).status).toBe(200);
+    expect((await hook(PLATFORM.two)).status).toBe(200);
+    expect((await send({ path: '/api/v1/whoami', headers: bearer(two.access) })).status).toBe(401);
+    expect((await send({ path: '/api/v1/whoami', headers: bearer(one.access) }, 'a.school.example')).status).toBe(200);
+  });
+
+  it('a code of one school is redeemed there, after it was presented to the other', async () => {
+    const { request, returned } = await approved(one.app, { member: OLU });
+    await send({
+      path: '/api/oauth/token',
+      ...form({
+        grant_type: 'authorization_code',
+        code: returned.searchParams.get('code') ?? '',
+        ...credentials(two.app),
+      }),
+    });
+    expect(await redeem(one.app, request, returned)).toHaveProperty('access_token');
+  });
+});
