@@ -11,7 +11,9 @@ export const define: Define = (command, { tell, say, environment }) => {
     tell(`  The school           ${demo.origin}            (behind the gate; directly at ${demo.urls.school})`);
     tell(`  A third-party app    ${demo.urls.client}            (press Connect)`);
     tell(`  The console          ${demo.urls.console}    (secret: ${demo.adminSecret})`);
-    tell('  Members              student@example.com / student   and   other@example.com / other');
+    tell(
+      '  Members              student@example.com / student, other@example.com / other, teacher@example.com / teacher',
+    );
     tell(`  On the command line  ${programName()} connect ${demo.origin}`);
     tell('');
     say(`coursegate ready ${demo.origin} profile=${demo.profile}`);

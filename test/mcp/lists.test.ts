@@ -28,7 +28,7 @@ describe('the tools of the demo', () => {
     );
     const [list] = lists;
     expect(lists).toEqual([list, list, list]);
-    expect(list).toMatchObject({ ttlMs: 300_000, cacheScope: 'private' });
+    expect(list).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
     expect(list.tools.map(({ name }: { name: string }) => name)).toEqual([
       ...PUBLIC,
       ...READING,

@@ -1,4 +1,4 @@
-import type { RequestHandler, Router } from 'express';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { addRoute, gatedApi, jsonBody, jsonObject, type Parts, queryText } from './api.ts';
 import { ApiError } from './api-error.ts';
 import { positionKey } from './data/school-data.ts';
@@ -28,11 +28,27 @@ export function progressService(parts: Parts): Router {
     positions.set(positionKey(requireMember(response), course_slug), position);
     response.json(position);
   };
-  return gatedApi('progress', parts, (router) => {
-    router.use(membersOnly);
-    addRoute(router, '/v2/positions', { get: read });
-    addRoute(router, '/v2/positions/:slug', { put: [jsonBody, store] });
-  });
+  const router = Router({ caseSensitive: true });
+  addRoute(router, '/internal/members/:id/roles', { get: (request, response) => rolesOf(parts, request, response) });
+  return router.use(
+    gatedApi('progress', parts, (gated) => {
+      gated.use(membersOnly);
+      addRoute(gated, '/v2/positions', { get: read });
+      addRoute(gated, '/v2/positions/:slug', { put: [jsonBody, store] });
+    }),
+  );
+}
+
+/** What a member is in each course. Not for apps: only the gate reaches this service. */
+function rolesOf({ data: { members, enrolments } }: Parts, { params }: Request, response: Response): void {
+  const member = members.find(({ id }) => id === params.id);
+  if (member === undefined) throw new ApiError(404, 'not_found', 'There is no such member.');
+  const studies = enrolments.filter(({ member_id }) => member_id === member.id).map(({ course }) => course.slug);
+  const courses = [
+    ...studies.map((slug) => [slug, 'student']),
+    ...(member.teaches ?? []).map((slug) => [slug, 'instructor']),
+  ];
+  response.json({ roles: [], courses: Object.fromEntries(courses) });
 }
 
 function isCount(value: unknown): value is number {

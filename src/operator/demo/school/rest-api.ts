@@ -35,6 +35,18 @@ export function restApi(parts: Parts): Router {
         response.json(pageOf(request, rows));
       },
     });
+    // The gate lets only those through who teach the course.
+    addRoute(router, '/teaching/:course/students', {
+      get(request, response) {
+        requireMember(response);
+        const enrolled = enrolments.filter(({ course }) => course.slug === request.params.course);
+        const rows = enrolled.map(({ member_id, enrolled_at, expires_at }) => {
+          const name = members.find(({ id }) => id === member_id)?.name ?? null;
+          return { id: member_id, name, enrolled_at, expires_at };
+        });
+        response.json(pageOf(request, rows));
+      },
+    });
     addStorage(router, parts.now);
     const derived = derivedRows(parts.data);
     for (const area of areas as readonly Area[])

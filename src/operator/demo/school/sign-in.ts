@@ -63,8 +63,8 @@ ${
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button>Sign in</button>
 </form>
-<p class="soft">The demo's members: student@example.com with the password <kbd>student</kbd>, and other@example.com
-with the password <kbd>other</kbd>.</p>
+<p class="soft">The demo's members: student@example.com with the password <kbd>student</kbd>, other@example.com
+with the password <kbd>other</kbd>, and teacher@example.com, who teaches a course, with the password <kbd>teacher</kbd>.</p>
 </div>`;
   return { id: 'school-login', title: 'Sign in', main };
 }
