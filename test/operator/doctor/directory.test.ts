@@ -108,6 +108,9 @@ describe('the demo behind TLS', () => {
   });
 });
 
+/** Sees the tool for those who teach, too. */
+const TEACHER = { login: 'teacher@example.com', password: 'teacher' };
+
 describe('the demo with the tools of members', () => {
   let world: World;
   beforeAll(async () => {
@@ -117,13 +120,13 @@ describe('the demo with the tools of members', () => {
 
   it.each(['claude', 'openai'] as const)('break no rule of %s', { timeout: 60_000 }, async (directory) => {
     const app = await registerApp(world.origin);
-    const { access_token: token } = await connect(app);
+    const { access_token: token } = await connect(app, { member: TEACHER });
     const own = { support: 'mailto:help@school.example', tools: await toolsOfDemo() };
     const asked = { url: `${world.origin}/mcp`, register: true, directory, token };
     const report = await examineListing({ ...asked, own });
     const found = (id: string) => report.findings.find(({ check }) => check === id);
     expect(report.findings.filter(({ level }) => level === 'failure' || level === 'warning')).toEqual([]);
-    expect(found('tool.listed')).toMatchObject({ level: 'pass', seen: '8 tools' });
+    expect(found('tool.listed')).toMatchObject({ level: 'pass', seen: '9 tools' });
     expect(found('tool.answers')).toMatchObject({ level: 'pass', seen: '7 tools called' });
     expect(found('listing.support')).toMatchObject({ level: 'pass', seen: 'mailto:help@school.example' });
     const tools = own.tools.map((one) =>
@@ -136,7 +139,7 @@ describe('the demo with the tools of members', () => {
   });
 
   it('are seen from the command line, with a token in the environment', { timeout: 60_000 }, async () => {
-    const { access_token: token } = await connect(await registerApp(world.origin));
+    const { access_token: token } = await connect(await registerApp(world.origin), { member: TEACHER });
     const run = async (...args: readonly string[]) => {
       const command = runCommand(['doctor', '--directory', 'openai', ...args], { COURSEGATE_DOCTOR_TOKEN: token });
       return { code: await command.exited, out: command.stdout(), error: command.stderr() };
@@ -144,7 +147,7 @@ describe('the demo with the tools of members', () => {
     const { code, out } = await run(`${world.origin}/mcp`, '--config', CONFIG, '--json');
     const report = JSON.parse(out);
     expect(report.summary).toMatchObject({ failures: 0, warnings: 0 });
-    expect(report.findings).toContainEqual(expect.objectContaining({ check: 'tool.listed', seen: '8 tools' }));
+    expect(report.findings).toContainEqual(expect.objectContaining({ check: 'tool.listed', seen: '9 tools' }));
     expect(code).toBe(0);
     expect(out).not.toContain(token);
     expect(await run()).toMatchObject({ code: 64, error: expect.stringContaining('--directory needs a URL.') });
