@@ -20,8 +20,16 @@ describe('the messages that a page quotes (> text)', () => {
   });
 
   it.each([
-    ['en', 'In English', ['consent.approve', 'consent.cancel', 'apps.title', 'apps.confirm']],
-    ['es', 'En español', ['consent.approve', 'consent.cancel', 'apps.title', 'apps.confirm']],
+    [
+      'en',
+      'In English',
+      ['consent.approve', 'consent.cancel', 'apps.title', 'apps.confirm', 'approval.approve', 'approval.deny'],
+    ],
+    [
+      'es',
+      'En español',
+      ['consent.approve', 'consent.cancel', 'apps.title', 'apps.confirm', 'approval.approve', 'approval.deny'],
+    ],
   ])('include the text of the pages in the guide for members, in %s', (language, heading, keys) => {
     const file = join(ROOT, `src/config/i18n/${language}.json`);
     const words = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
