@@ -24,7 +24,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
     expect(described).toEqual({
       resource: world.origin,
       authorization_servers: [world.origin],
-      scopes_supported: [...READ_SCOPES, 'teaching:read'],
+      scopes_supported: READ_SCOPES,
       bearer_methods_supported: ['header'],
       resource_name: 'Harbour Lane School',
       resource_documentation: `${world.origin}/auth.md`,
@@ -54,7 +54,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       jwks_uri: `${world.origin}/.well-known/jwks.json`,
       protected_resources: [world.origin],
       service_documentation: `${world.origin}/auth.md`,
-      scopes_supported: [...SCOPES, 'teaching:read'],
+      scopes_supported: SCOPES,
       ui_locales_supported: ['en', 'es', 'de', 'fr', 'ar'],
       response_types_supported: ['code'],
       response_modes_supported: expect.arrayContaining(['query']),
@@ -184,7 +184,7 @@ describe('the scopes that the metadata of the origin lists', () => {
     try {
       const resource = (await (await fetch(world.origin + RESOURCE)).json()) as Record<string, unknown>;
       const server = (await (await fetch(world.origin + SERVER)).json()) as Record<string, unknown>;
-      expect(server.scopes_supported).toEqual([...SCOPES, 'teaching:read']);
+      expect(server.scopes_supported).toEqual(SCOPES);
       return resource.scopes_supported;
     } finally {
       await world.close();

@@ -33,10 +33,7 @@ describe.each([
     { kind: 'confidential', method: 'client_secret_basic', authentication: oidc.ClientSecretBasic() },
   ])('completes the whole flow as a $kind client, by $method', async ({ method, authentication }) => {
     const config = await register(method, authentication);
-    expect(config.serverMetadata()).toMatchObject({
-      issuer: world.origin,
-      scopes_supported: [...SCOPES, 'teaching:read'],
-    });
+    expect(config.serverMetadata()).toMatchObject({ issuer: world.origin, scopes_supported: SCOPES });
 
     const verifier = oidc.randomPKCECodeVerifier();
     const [state, nonce] = [oidc.randomState(), oidc.randomNonce()];

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, toolNames } from '../mcp/support/mcp.ts';
-import { type App, authorizationRequest, bearer, registerApp } from '../support/app.ts';
+import { type App, bearer, registerApp } from '../support/app.ts';
 import { connect } from '../support/connection.ts';
-import { OLU, offeredScopes, reachConsent, SAM } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** Teaches knots and studies navigation. SAM studies both. */
+/** Teaches knots and studies navigation. The usual member studies both. */
 const TOVE = { login: 'teacher@example.com', password: 'teacher' };
 const [KNOTS, NAVIGATION] = ['knots-splices-and-whippings', 'harbour-navigation'];
-const ASKED = { scope: 'openid account:read teaching:read' };
+const ASKED = { scope: 'openid account:read students:read' };
 
 describe('the demo’s teacher', () => {
   let world: World;
@@ -18,15 +17,6 @@ describe('the demo’s teacher', () => {
     app = await registerApp(world.origin);
   });
   afterAll(() => world.close());
-
-  it('is asked for what belongs to the course they teach, and students are not', async () => {
-    const consentOf = async (member: typeof TOVE) =>
-      (await reachConsent((await authorizationRequest(app, ASKED)).url, member)).page;
-    const page = await consentOf(TOVE);
-    expect(offeredScopes(page)).toContain('teaching:read');
-    expect(page.text).toContain('in the course you teach');
-    for (const member of [SAM, OLU]) expect(offeredScopes(await consentOf(member))).not.toContain('teaching:read');
-  });
 
   it('sees who takes that course, by the route and by the tool, and no other', async () => {
     const { access_token: token } = await connect(app, { member: TOVE, parameters: ASKED });
