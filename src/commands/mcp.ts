@@ -61,20 +61,21 @@ export const define: Define = (command, terminal) => {
     const { MCP_PATHS } = await import('../mcp/paths.ts');
     const { config } = await readConfig(file, terminal);
     const at = config.mcp?.signIn === 'never' ? MCP_PATHS.member : MCP_PATHS.open;
-    const { written, problems } = await writeSubmission({
+    const { written, problems, notes } = await writeSubmission({
       name: config.name,
       url: url ?? config.origin + MCP_PATHS.open,
       published: url ?? config.origin + at,
       token: token ?? terminal.environment.COURSEGATE_DOCTOR_TOKEN,
       tools: configuredTools(config.mcp).map((tool) => listedTool({ ...tool })),
-      support: config.pages.support,
+      pages: config.pages,
+      environment: terminal.environment,
       dir,
       signal: terminal.interrupted(),
       compile: schemaCompiler(),
     });
     for (const path of written) terminal.say(path);
-    for (const problem of problems) terminal.tell(problem);
-    terminal.tell('Read the files, fill in each TODO of reviewer-notes.md, and take the screenshots that it names.');
+    for (const note of [...problems, ...notes]) terminal.tell(note);
+    terminal.tell('Read the files, look at the pictures, and fill in each TODO of reviewer-notes.md.');
     if (problems.length > 0) terminal.end(EXIT.failure);
   });
 };

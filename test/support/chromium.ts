@@ -5,7 +5,7 @@ import { missing } from './missing.ts';
 const CANDIDATES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'];
 
 /** The Chromium on this machine, or undefined. */
-const CHROMIUM = CANDIDATES.find((path) => path !== undefined && existsSync(path));
+export const CHROMIUM = CANDIDATES.find((path) => path !== undefined && existsSync(path));
 
 /**
  * Whether the tests in a real browser can run. Without one they are skipped with a message that names what to install.

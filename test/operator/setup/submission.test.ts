@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerApp } from '../../support/app.ts';
+import { browserPresent, CHROMIUM } from '../../support/chromium.ts';
 import { runCommand } from '../../support/command.ts';
 import { connect } from '../../support/connection.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
@@ -38,7 +39,8 @@ describe('coursegate mcp submit', () => {
   });
 
   let count = 0;
-  const submit = async (environment: Record<string, string> = {}, url = `${world.origin}/mcp`) => {
+  const submit = async (given: Record<string, string> = {}, url = `${world.origin}/mcp`) => {
+    const environment = { CHROMIUM: '/no/chromium', ...given };
     count += 1;
     const dir = join(folder, String(count));
     const command = runCommand(['mcp', 'submit', '--config', CONFIG, '--dir', dir, '--url', url], environment);
@@ -84,12 +86,18 @@ describe('coursegate mcp submit', () => {
     expect(positive).toHaveLength(5);
     for (const one of positive as Case[]) {
       expect(Object.keys(tools)).toContain(one.tools_triggered);
-      expect(one.user_prompt).toMatch(/ at Harbour Lane School[.:]/);
       expect(one.expected_output).toMatch(/^The tool returns (a list of )?\w/);
     }
+    expect(positive.map((one: Case) => one.user_prompt)).toEqual([
+      'Which courses are there at Harbour Lane School?',
+      'Show me my account at Harbour Lane School.',
+      'Which courses do I have at Harbour Lane School?',
+      'Help me continue watching at Harbour Lane School.',
+      'Which orders do I have at Harbour Lane School?',
+    ]);
     expect(positive[0]).toEqual({
       description: expect.stringMatching(/^Search the school's catalogue/),
-      user_prompt: 'Search courses at Harbour Lane School.',
+      user_prompt: 'Which courses are there at Harbour Lane School?',
       file_attachment_urls: null,
       tools_triggered: 'search_courses',
       expected_output: 'The tool returns a list of courses, total, nextPage.',
@@ -110,7 +118,7 @@ describe('coursegate mcp submit', () => {
     const notes = read('reviewer-notes.md');
     expect(notes.match(/^- \[run\] /gm)).toHaveLength(8);
     expect(notes).toContain('- `save_playback_position`: ');
-    expect(notes).toContain('PNG of 1000 pixels or wider:\n\n1. Search courses at Harbour Lane School.');
+    expect(notes).toContain('\n\n1. Which courses are there at Harbour Lane School? (`search_courses`)\n');
     expect(notes).not.toContain(token);
     expect(read('chatgpt-app-submission.json')).not.toContain(token);
   }, 60_000);
@@ -152,6 +160,41 @@ describe('coursegate mcp submit', () => {
     expect(said).toMatch(/chatgpt-app-submission\.json does not fit OpenAI’s schema: .*openWorldHint/);
     expect(code).toBe(1);
   }, 60_000);
+
+  it('says what to install for the screenshots, and which to take', async () => {
+    const { said, dir, read } = await submit({ COURSEGATE_DOCTOR_TOKEN: token });
+    expect(said).toContain(
+      'no Chromium was found: install one (apt-get install chromium), or set CHROMIUM to its path.',
+    );
+    expect(readdirSync(dir).filter((name) => name.endsWith('.png'))).toEqual([]);
+    expect(read('reviewer-notes.md')).toContain('Take each in the chat, cropped to the result and without the prompt');
+  }, 60_000);
+
+  it.skipIf(!browserPresent())(
+    'takes pictures of the cards, with what the tools have returned',
+    async () => {
+      const { code, said, dir, read } = await submit({ COURSEGATE_DOCTOR_TOKEN: token, CHROMIUM: CHROMIUM ?? '' });
+      expect(said).not.toContain('Chromium');
+      expect(code).toBe(0);
+      const pictures = readdirSync(dir).filter((name) => name.endsWith('.png'));
+      expect(pictures).toEqual([
+        'screenshot-1-search_courses.png',
+        'screenshot-2-list_my_courses.png',
+        'screenshot-3-list_my_orders.png',
+        'screenshot-4-get_course.png',
+      ]);
+      for (const name of pictures) {
+        const bytes = readFileSync(join(dir, name));
+        expect(bytes.toString('latin1', 1, 4)).toBe('PNG');
+        expect(bytes.readUInt32BE(16), name).toBeGreaterThanOrEqual(1000);
+        // Two pixels each: a card has at most 500, and an empty one fewer than 80.
+        expect(bytes.readUInt32BE(20), name).toBeLessThanOrEqual(1000);
+        expect(bytes.readUInt32BE(20), name).toBeGreaterThan(160);
+      }
+      expect(read('reviewer-notes.md')).not.toContain('Take each in the chat');
+    },
+    240_000,
+  );
 
   it('overwrites nothing', async () => {
     const { dir } = await submit();

@@ -1,11 +1,10 @@
 import { objectOf } from '../../../http/json-object.ts';
-import { text } from '../answer.ts';
 import { FINDERS } from '../facts/finders.ts';
 import type { FactFinders } from '../find-facts.ts';
 import { Unavailable } from '../unavailable.ts';
 import { callReaders } from './calls.ts';
 import type { ExaminedListing, ListingFacts } from './listing.ts';
-import { listTools, messageIn, objects, resultOf } from './tools.ts';
+import { listTools, messageIn, readCard } from './tools.ts';
 
 /** Cards that are read. */
 const MOST_CARDS = 20;
@@ -23,10 +22,7 @@ export const LISTING_FINDERS: FactFinders<ExaminedListing, ListingFacts> = {
   async cards(_site, find) {
     const server = await find('toolServer');
     const uris = (await find('tools')).flatMap(({ card }) => card ?? []);
-    const cards = [...new Set(uris)].slice(0, MOST_CARDS).map(async (name) => {
-      const [first] = objects((await resultOf(server, 'resources/read', { uri: name })).contents);
-      return { name, html: text(first?.text) ?? '', ui: objectOf(objectOf(first?._meta).ui) };
-    });
+    const cards = [...new Set(uris)].slice(0, MOST_CARDS).map((uri) => readCard(server, uri));
     return Promise.all(cards);
   },
   serverInfo: async (_site, find) => objectOf(objectOf(messageIn((await find('mcp')).answer)?.result).serverInfo),

@@ -3,7 +3,7 @@ import { checksOf } from '../check.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { ExaminedSite } from '../site.ts';
 import type { ToolCall } from './calls.ts';
-import type { ListedTool, ToolServer } from './tools.ts';
+import type { Card, ListedTool, ToolServer } from './tools.ts';
 
 /** The directories of assistants whose rules are known. */
 export type DirectoryName = 'claude' | 'openai';
@@ -21,15 +21,6 @@ export interface Listing {
   readonly token: string | undefined;
   /** What the operator's configuration says. */
   readonly own: OwnSettings | undefined;
-}
-
-/** A card that a tool shows in the chat: HTML (MCP Apps 2026-01-26). */
-interface Card {
-  /** Its URI. */
-  readonly name: string;
-  readonly html: string;
-  /** `_meta.ui` of the resource. */
-  readonly ui: JsonObject;
 }
 
 /** What the rules of directories need to know besides the facts about a deployment. */

@@ -65,6 +65,21 @@ export async function listTools(server: ToolServer): Promise<readonly ListedTool
   return tools;
 }
 
+/** A card that a tool shows in the chat: HTML (MCP Apps 2026-01-26). */
+export interface Card {
+  /** Its URI. */
+  readonly name: string;
+  readonly html: string;
+  /** `_meta.ui` of the resource. */
+  readonly ui: JsonObject;
+}
+
+/** Reads a card. Throws Unavailable if it cannot be read. */
+export async function readCard(server: ToolServer, name: string): Promise<Card> {
+  const [first] = objects((await resultOf(server, 'resources/read', { uri: name })).contents);
+  return { name, html: text(first?.text) ?? '', ui: objectOf(objectOf(first?._meta).ui) };
+}
+
 /** Parses a description of a tool. */
 export function listedTool(given: JsonObject): ListedTool {
   const [annotations, meta] = [objectOf(given.annotations), objectOf(given._meta)];

@@ -4,9 +4,11 @@ import type { JsonObject } from '../../../http/json-object.ts';
 import { filledFile } from '../../../http/template.ts';
 import { codePath } from '../../../installation.ts';
 import { createAsk } from '../../doctor/ask.ts';
+import { callReaders } from '../../doctor/directory/calls.ts';
 import { type ListedTool, listTools } from '../../doctor/directory/tools.ts';
 import { filled } from '../../texts.ts';
 import schema from './chatgpt-app-submission.json' with { type: 'json' };
+import { findChromium, takeScreenshots } from './screenshots.ts';
 import { negativeCases, positiveCases, type RunCase, whatItDoes } from './test-cases.ts';
 import texts from './texts.json' with { type: 'json' };
 
@@ -21,19 +23,19 @@ interface SubmissionOptions {
   readonly token: string | undefined;
   /** The tools of the configuration, of which a stranger may see only some. */
   readonly tools: readonly ListedTool[];
-  readonly support: string | undefined;
+  /** The settings of the pages that reviewers ask for. */
+  readonly pages: { readonly [name in 'support' | 'policyUri' | 'tosUri']?: string | undefined };
   /** The folder for the files. It is created. */
   readonly dir: string;
   readonly signal: AbortSignal;
   /** Compiles a JSON Schema to what says what is wrong with a value, if anything. */
   readonly compile: (schema: JsonObject) => ((value: unknown) => string | undefined) | { readonly mistake: string };
+  /** Where programs are looked for, and CHROMIUM. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Additional trusted certificates, PEM. */
   readonly ca?: string;
 }
 
-const OPENAI_FILE = 'chatgpt-app-submission.json';
-const SCHEMA = 'https://developers.openai.com/apps-sdk/schemas/chatgpt-app-submission.v1.json';
-const REGISTRY_SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json';
 const POSITIVE = 5;
 const NEGATIVE = 3;
 /** Milliseconds for one request. */
@@ -41,110 +43,108 @@ const PATIENCE = 10_000;
 const LONGEST_BODY = 1024 * 1024;
 
 /**
- * Runs test cases against a gate, and writes what the directories ask for. Resolves to the paths of the files, and to what
- * is missing in them, for the operator. Throws Error if one of the files exists, and NoAnswer or Unavailable if the tools
- * cannot be listed.
+ * Runs test cases against a gate, and writes what the directories ask for. Resolves to the paths of the files, to what is
+ * missing in them, and to what else the operator has to know. Throws Error if one of the files exists, and NoAnswer or
+ * Unavailable if the tools cannot be listed.
  */
 export async function writeSubmission(options: SubmissionOptions) {
-  const { name, url, token, signal, support = texts.todo } = options;
-  const { published = url } = options;
-  const { origin } = new URL(url);
-  const ask = createAsk({ origin, ca: options.ca, signal, patience: PATIENCE }, LONGEST_BODY);
-  const server = { ask, url, token };
+  const { name, url, token, signal, published = url, pages, environment } = options;
+  const { origin, hostname } = new URL(url);
+  const server = { ask: createAsk({ origin, ca: options.ca, signal, patience: PATIENCE }, LONGEST_BODY), url, token };
   const listed = await listTools(server);
   const tools = [...listed, ...options.tools.filter((one) => listed.every((other) => other.name !== one.name))];
-  const { calls, cases: positive } = await positiveCases(server, tools, name, POSITIVE);
-  const negative = await negativeCases(server, { tools, calls, name });
+  const calls = await callReaders(server, tools);
+  const positive = positiveCases(calls, tools, name);
+  const negative = await negativeCases(server, tools, calls, name);
+  const values = { name, origin, published, reversed: hostname.split('.').toReversed().join('.') };
   const submission = {
-    $schema: SCHEMA,
-    schema_version: 1,
-    app_info: {
-      display_name: name,
-      subtitle: texts.subtitle,
-      description: filled(texts.about, { name }),
-      category: 'EDUCATION',
-    },
+    ...documentOf(texts.openai, values),
     tools: Object.fromEntries(tools.map((tool) => [tool.name, entryOf(tool, name)])),
-    test_cases: positive.map((one) => one.case),
+    test_cases: positive.slice(0, POSITIVE).map((one) => one.case),
     negative_test_cases: negative.map((one) => one.case),
   };
   const compiled = options.compile(schema);
-  const valid = typeof compiled === 'function' ? compiled : () => compiled.mistake;
-  const registry = {
-    $schema: REGISTRY_SCHEMA,
-    name: `${new URL(origin).hostname.split('.').toReversed().join('.')}/mcp`,
-    title: name.slice(0, 100),
-    description: filled(texts.registry, { name }).slice(0, 100),
-    version: '1.0.0',
-    websiteUrl: origin,
-    remotes: [{ type: 'streamable-http', url: published }],
-  };
+  const invalid = typeof compiled === 'function' ? compiled(submission) : compiled.mistake;
+  const shown = calls.filter(({ tool, refused }) => tool.card !== undefined && refused === undefined);
+  const chromium = await findChromium(environment);
+  const cases = [...positive.slice(0, POSITIVE), ...negative];
+  const promptOf = new Map(positive.map((one) => [one.case.tools_triggered, one.case.user_prompt]));
   const view = {
-    ...{ name, url: published, origin, support },
+    ...{ name, url: published, origin, hasPictures: chromium !== undefined },
+    ...Object.fromEntries(
+      (['support', 'policyUri', 'tosUri'] as const).map((setting) => [setting, pages[setting] ?? texts.todo]),
+    ),
     tools: tools.map((tool) => ({ ...tool, kind: tool.annotations.readOnlyHint === true ? 'Reads.' : 'Writes.' })),
-    cases: [...positive, ...negative].map((one) => ({ ...one.case, mark: markOf(one) })),
-    shots: positive.slice(0, 3).map((one) => one.case),
+    cases: cases.map((one) => ({
+      ...one.case,
+      mark: one.holds === undefined ? 'not run' : one.holds ? 'run' : 'FAILED',
+    })),
+    shots: shown.map((call) => ({ tool: call.name, user_prompt: promptOf.get(call.name) })),
   };
-  const written = await writeAll(options.dir, {
-    [OPENAI_FILE]: `${JSON.stringify(submission, undefined, 2)}\n`,
-    'server.json': `${JSON.stringify(registry, undefined, 2)}\n`,
+  const folder = resolve(options.dir);
+  const written = await writeAll(folder, {
+    'chatgpt-app-submission.json': JSON.stringify(submission, undefined, 2),
+    'server.json': JSON.stringify(documentOf(texts.registry, { ...values, name: name.slice(0, 40) }), undefined, 2),
     'reviewer-notes.md': filledFile(codePath('operator/setup/submission/reviewer-notes.mustache'), view),
   });
-  return { written, problems: problemsOf(positive, negative, valid(submission)) };
+  const pictures = chromium === undefined ? [] : await takeScreenshots(chromium, server, shown, folder);
+  const found = { invalid, negative: negative.length, positive: Math.min(positive.length, POSITIVE) };
+  return {
+    written: [...written, ...pictures],
+    problems: problemsOf(cases, found),
+    notes: chromium === undefined ? [texts.problems.browser] : [],
+  };
+}
+
+/** A document of texts.json, filled in. */
+function documentOf(template: object, values: Readonly<Record<string, string>>): JsonObject {
+  const quoted = Object.entries(values).map(([name, value]) => [name, JSON.stringify(value).slice(1, -1)]);
+  return JSON.parse(filled(JSON.stringify(template), Object.fromEntries(quoted)));
 }
 
 function entryOf(tool: ListedTool, name: string) {
   const { readOnlyHint, openWorldHint, destructiveHint } = tool.annotations;
-  const values = { what: whatItDoes(tool), name };
+  const why = (hint: keyof typeof texts.hints) =>
+    filled(texts.hints[hint][`${tool.annotations[hint] === true}`], { what: whatItDoes(tool), name });
   return {
     annotations: { readOnlyHint, openWorldHint, destructiveHint },
     justifications: {
-      read_only_justification: filled(readOnlyHint === true ? texts.reads : texts.writes, values),
-      open_world_justification: filled(openWorldHint === true ? texts.open : texts.closed, values),
-      destructive_justification: destructiveHint === true ? texts.destroys : texts.keeps,
+      read_only_justification: why('readOnlyHint'),
+      open_world_justification: why('openWorldHint'),
+      destructive_justification: why('destructiveHint'),
     },
   };
 }
 
-function markOf({ holds }: RunCase): string {
-  if (holds === undefined) return '[not run]';
-  return holds ? '[run]' : '[FAILED]';
+interface Found {
+  readonly invalid: string | undefined;
+  readonly positive: number;
+  readonly negative: number;
 }
 
-function problemsOf(
-  positive: readonly RunCase[],
-  negative: readonly RunCase[],
-  invalid: string | undefined,
-): readonly string[] {
-  const all = [...positive, ...negative];
-  const names = (of: readonly RunCase[]) =>
-    of.map((one) => one.case.tools_triggered ?? one.case.description).join(', ');
-  const [failed, waiting] = [
-    all.filter(({ holds }) => holds === false),
-    all.filter(({ holds }) => holds === undefined),
-  ];
+function problemsOf(cases: readonly RunCase[], { invalid, positive, negative }: Found): readonly string[] {
+  const names = (wanted: boolean | undefined) =>
+    cases
+      .filter(({ holds }) => holds === wanted)
+      .map((one) => one.case.tools_triggered ?? one.case.description)
+      .join(', ');
+  const values = { failed: names(false), waiting: names(undefined), positive, negative, invalid };
+  const { problems } = texts;
   return [
-    ...(failed.length > 0 ? [`These test cases fail: ${names(failed)}.`] : []),
-    ...(waiting.length > 0
-      ? [`These test cases were not run: ${names(waiting)}. Give an access token with --token.`]
-      : []),
-    ...(positive.length < POSITIVE
-      ? [`There are ${positive.length} test cases, but OpenAI wants ${POSITIVE}: write the others.`]
-      : []),
-    ...(negative.length < NEGATIVE
-      ? [`There are ${negative.length} negative test cases, but OpenAI wants ${NEGATIVE}.`]
-      : []),
-    ...(invalid === undefined ? [] : [`${OPENAI_FILE} does not fit OpenAI’s schema: ${invalid}.`]),
-  ];
+    values.failed !== '' && problems.failed,
+    values.waiting !== '' && problems.waiting,
+    positive < POSITIVE && problems.positive,
+    negative < NEGATIVE && problems.negative,
+    invalid !== undefined && problems.invalid,
+  ].flatMap((text) => (text === false ? [] : filled(text, values)));
 }
 
-async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  const folder = resolve(dir);
+async function writeAll(folder: string, files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
   const written: string[] = [];
   for (const [file, text] of Object.entries(files)) {
     const path = join(folder, file);
-    await writeFile(path, text, { flag: 'wx' });
+    await writeFile(path, `${text.trimEnd()}\n`, { flag: 'wx' });
     written.push(path);
   }
   return written;
