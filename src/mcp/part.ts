@@ -3,6 +3,7 @@
 import type { Hold } from '../approvals/hold.ts';
 import { type McpView, mcpPage } from '../authorization-server/pages/machine.ts';
 import type { Pages } from '../authorization-server/pages/pages.ts';
+import { catalogueOf, createWords, type Phrase } from '../authorization-server/pages/words.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { McpConfig } from '../config/schema.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
@@ -15,7 +16,7 @@ import type { Log } from '../operations/log.ts';
 import { deriveKey } from '../storage/seal.ts';
 import { buildTools, type ToolParts } from './build-tools.ts';
 import { Cancellable } from './cancellation.ts';
-import { buildCards } from './cards/cards.ts';
+import { buildCards, type CardWords } from './cards/cards.ts';
 import { createMcpEndpoint } from './endpoint.ts';
 import { createOnce, type OnceParts } from './once.ts';
 import { MCP_PATHS } from './paths.ts';
@@ -60,7 +61,7 @@ export async function openMcp(
   if (mcp === undefined) return undefined;
   const onError = (err: unknown) => log.error({ err }, 'a tool failed');
   const hold = await holder(holdCall, loaded, onError);
-  const cards = buildCards(mcp.tools, loaded.cards, loaded.config);
+  const cards = buildCards(mcp.tools, loaded.cards, loaded.config, cardWords(loaded));
   const hide = hideNames(mcp.pseudonyms, deriveKey(secret, 'mcp-pseudonyms'));
   const serverAction = await serverActionsOf(mcp, { call, audit, clock: stored.clock });
   const uses = { call, prepare, rolesOf, hold, serverAction, hide, onError };
@@ -105,6 +106,17 @@ export async function openMcp(
       };
     },
   };
+}
+
+/** The words of cards, in the languages of the pages. */
+function cardWords({ config, languages }: LoadedConfig): readonly CardWords[] {
+  // What the card fills in itself.
+  const later = { title: '{title}', slug: '{slug}' };
+  return languages.map((language) => {
+    const { direction, locales, text } = createWords(language.tag, config.name, catalogueOf(language));
+    const phraseOf = (key: string) => text(`card.${key}` as Phrase, later);
+    return { language: language.tag, direction, locale: locales[0] ?? 'en', phraseOf };
+  });
 }
 
 /** Holds the calls of a tool. Its code is loaded if calls are held at all. */

@@ -10,6 +10,7 @@ export type CardTemplates = ReadonlyMap<string, string>;
 
 /** Templates that come with the gate, in src/mcp/cards. */
 const OURS = ['catalogue', 'course', 'courses', 'orders'];
+export const isOurs = (card: string): boolean => OURS.includes(card);
 const LARGEST = 64 * 1024;
 
 const ELEMENTS = new Set(
@@ -41,7 +42,7 @@ export async function readCards(
   for (const [index, tool] of tools.entries()) {
     const file = valueAt(tool, ['card']);
     if (typeof file !== 'string' || cards.has(file)) continue;
-    if (OURS.includes(file)) {
+    if (isOurs(file)) {
       cards.set(file, parseTemplate(readInstalled(codePath(`mcp/cards/${file}.html`))));
       continue;
     }

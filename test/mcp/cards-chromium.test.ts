@@ -141,7 +141,9 @@ describe.skipIf(!browserPresent())('a card in the frame of a host', () => {
       await within(
         async (page) => {
           const frame = await host.show(page, html, result, { theme });
-          expect(await textOf(frame)).toMatch(`${text}\n\nOpen the page to approve`);
+          expect(await textOf(frame)).toBe(
+            'Nothing was done yet: this waits for your approval.\n\nOpen the page to approve',
+          );
           const findings: string[] = [];
           await axe(page, 'approval', findings);
           expect(findings).toEqual([]);
@@ -166,6 +168,70 @@ describe.skipIf(!browserPresent())('a card in the frame of a host', () => {
         expect(await textOf(frame)).toBe('The school did not answer.');
       });
     }
+  });
+
+  it.each([
+    ['de-AT', 'ltr', 'Ihre Bestellungen', /3\. Feb\. 2026|03\.02\.2026/, /1\.234,50\s€/, 'Seite zum Zustimmen öffnen'],
+    ['es-MX', 'ltr', 'Tus pedidos', /3 feb 2026/, /1234,50\s€/, 'Abrir la página para aprobar'],
+    ['fr', 'ltr', 'Vos commandes', /3 févr\. 2026/, /1\s234,50\s€/, 'Ouvrir la page pour approuver'],
+    // Gregorian, with the digits 0 to 9.
+    ['ar-EG', 'rtl', 'طلباتك', /0?3.02.2026/, /1,234\.50/, 'فتح صفحة الموافقة'],
+    ['nl-NL', 'ltr', 'Your orders', /3 Feb 2026/, /€1,234\.50/, 'Open the page to approve'],
+  ])('speaks %s to its member, as the pages do', async (locale, direction, heading, date, amount, button) => {
+    const html = await cardOf('list_my_orders');
+    const order = { number: 'A1', placedAt: '2026-02-03T10:00:00Z', amount: '1234.50', currency: 'EUR' };
+    const approval = {
+      'coursegate/approval': { url: 'https://school.example/a', expiresAt: '2026-11-30T18:10:00.000Z' },
+    };
+    for (const [width, theme] of SCREENS) {
+      await within(
+        async (page) => {
+          const result = { content: [], structuredContent: { orders: [order, order, order, order] } };
+          const frame = await host.show(page, html, result, { theme, locale });
+          expect(await frame.locator('h2').innerText()).toBe(heading);
+          const text = (await textOf(frame)).replace(/[\u200e\u200f]/g, '');
+          expect(text).toMatch(date);
+          expect(text).toMatch(amount);
+          const findings: string[] = [];
+          await axe(page, locale, findings);
+          expect(findings).toEqual([]);
+          expect(await frame.evaluate(() => document.documentElement.dir)).toBe(direction);
+          const sideways = await frame.evaluate(
+            () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+          );
+          expect(sideways).toBe(0);
+          if (PICTURES !== undefined)
+            await page.screenshot({ path: `${PICTURES}/orders-${locale}-${width}-${theme}.png`, fullPage: true });
+        },
+        { width, theme },
+      );
+    }
+    await within(async (page) => {
+      const frame = await host.show(
+        page,
+        html,
+        { content: [], isError: true, _meta: approval },
+        { theme: 'light', locale },
+      );
+      expect(await frame.getByRole('button').innerText()).toBe(button);
+      expect(await frame.evaluate(() => document.documentElement.dir)).toBe(direction);
+    });
+  });
+
+  it('sends its messages in the language of its words', async () => {
+    const html = await cardOf('list_my_courses');
+    await within(async (page) => {
+      const structuredContent = { courses: [{ slug: 'knots', title: 'Knots' }] };
+      const frame = await host.show(page, html, { content: [], structuredContent }, { theme: 'light', locale: 'de' });
+      await frame.getByRole('button', { name: 'Fortsetzen' }).click();
+      await expect
+        .poll(async () => (await host.asked(page)).messages)
+        .toEqual([
+          expect.objectContaining({
+            content: [{ type: 'text', text: 'Setze meinen Kurs „Knots“ (knots) fort, wo ich aufgehört habe.' }],
+          }),
+        ]);
+    });
   });
 
   it('takes the host’s language, theme and colours, and hears no one else', async () => {

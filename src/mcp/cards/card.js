@@ -3,9 +3,11 @@
 (() => {
   const host = window.parent;
   const card = document.getElementById('card');
-  const template = document.getElementById('template');
   const waiting = new Map();
   let lastId = 0;
+  /** That of the host. */
+  let wanted = '';
+  /** That of the template, or else of the host. */
   let locale;
   let shown;
 
@@ -83,33 +85,49 @@
     for (const child of [...element.children]) fill(child, data);
   };
 
+  /** The template in the language of the host, or else in the first language of the pages. */
+  const templateFor = (kind) => {
+    const all = [...document.querySelectorAll(`template.${kind}`)];
+    const [tag, primary] = [wanted.toLowerCase(), wanted.toLowerCase().split('-')[0]];
+    const isAsked = ({ lang }) => lang !== '' && `${tag}-`.startsWith(`${lang.toLowerCase()}-`);
+    const template = all.find(isAsked) ?? all.find(({ lang }) => lang.split('-')[0] === primary) ?? all[0];
+    const { lang, dir, dataset } = template ?? { dataset: {} };
+    locale = dataset.locale || wanted || undefined;
+    if (lang) Object.assign(document.documentElement, { lang, dir });
+    return template?.content.cloneNode(true);
+  };
+
   const show = (result) => {
     shown = result;
     const data = Object(result?.structuredContent);
     const texts = (result?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []));
     const approval = result?._meta?.['coursegate/approval'];
     if (approval !== undefined) {
-      card.replaceChildren(document.getElementById('approval').content.cloneNode(true));
-      for (const child of [...card.children]) fill(child, { message: texts[0], ...approval });
-    } else if (result?.isError || result?.structuredContent === undefined || template.content.childElementCount === 0) {
+      card.replaceChildren(templateFor('approval'));
+      for (const child of [...card.children]) fill(child, approval);
+      card.removeAttribute('aria-busy');
+      return;
+    }
+    const template = templateFor('card');
+    if (result?.isError || result?.structuredContent === undefined || template === undefined) {
       // What a host without cards would show.
       const paragraph = document.createElement('p');
       paragraph.textContent = texts.join('\n');
       card.replaceChildren(paragraph);
     } else {
-      card.replaceChildren(template.content.cloneNode(true));
+      card.replaceChildren(template);
       for (const child of [...card.children]) fill(child, data);
     }
     card.removeAttribute('aria-busy');
   };
 
-  const dress = ({ theme, styles, locale: wanted } = {}) => {
+  const dress = ({ theme, styles, locale: asked } = {}) => {
     const root = document.documentElement;
     if (theme !== undefined) root.style.colorScheme = theme;
     for (const [name, value] of Object.entries(styles?.variables ?? {}))
       if (name.startsWith('--') && typeof value === 'string') root.style.setProperty(name, value);
-    if (wanted === undefined || wanted === locale) return;
-    locale = wanted;
+    if (typeof asked !== 'string' || asked === wanted) return;
+    wanted = asked;
     if (shown !== undefined) show(shown);
   };
 

@@ -3,8 +3,9 @@ import { basename, extname } from 'node:path';
 import type { Config, ToolConfig } from '../../config/schema.ts';
 import { inkOn, readableOn } from '../../http/colour.ts';
 import { html } from '../../http/html.ts';
+import { filledFile } from '../../http/template.ts';
 import { codePath, readInstalled } from '../../installation.ts';
-import type { CardTemplates } from '../settings-cards.ts';
+import { type CardTemplates, isOurs } from '../settings-cards.ts';
 
 /** What a host shows for the result of a tool (MCP Apps, SEP-1865): a page for a frame without network. */
 export interface Card {
@@ -12,6 +13,16 @@ export interface Card {
   readonly uri: string;
   readonly name: string;
   readonly html: string;
+}
+
+/** The words of cards in one language of the pages. */
+export interface CardWords {
+  readonly language: string;
+  readonly direction: string;
+  /** The locale for dates and amounts. */
+  readonly locale: string;
+  /** A phrase of the catalogue, by its key without `card.`. */
+  readonly phraseOf: (key: string) => string;
 }
 
 export const UI_EXTENSION = 'io.modelcontextprotocol/ui';
@@ -32,20 +43,28 @@ export function cardOf({ card, approve }: Pick<ToolConfig, 'card' | 'approve'>):
   return card ?? (approve ? APPROVAL_CARD : undefined);
 }
 
-/** Builds the cards that tools name. `colour` is that of the members' pages. */
+/** Builds the cards that tools name, in every language of the pages. `colour` is that of the members' pages. */
 export function buildCards(
   tools: readonly ToolConfig[],
   templates: CardTemplates,
   { name: school, pages: { colour } }: Pick<Config, 'name' | 'pages'>,
+  languages: readonly CardWords[],
 ): Cards {
-  const style = accents(colour) + read('card.css');
-  const script = read('card.js');
+  const read = (file: string) => readInstalled(codePath(`mcp/cards/${file}`)).toString('utf8');
+  const spoken = (template: string) => languages.map((words) => ({ ...words, text: inWords(template, words) }));
+  const shared = {
+    ...{ school, language: languages[0]?.language ?? 'en', script: read('card.js') },
+    ...{ style: accents(colour) + read('card.css'), approvals: spoken(read('approval.html')) },
+  };
   const named = new Set(tools.map(cardOf).filter((file) => file !== undefined));
   return new Map(
     [...named].map((file) => {
       const template = templates.get(file) ?? '';
       const name = basename(file, extname(file));
-      const text = documentOf({ school, name, style, script, template });
+      // An operator's own template has their words, in a language that only they know.
+      const own = template === '' ? [] : [{ language: '', direction: '', locale: '', text: template }];
+      const view = { ...shared, name, cards: isOurs(file) ? spoken(template) : own };
+      const text = filledFile(codePath('mcp/cards/document.mustache'), view, escaped);
       const uri = `ui://coursegate/${name}-${hash('sha256', text, 'hex').slice(0, 12)}.html`;
       return [file, { uri, name, html: text }];
     }),
@@ -64,41 +83,14 @@ export function readCard(cards: Cards, uri: string) {
   return undefined;
 }
 
-function read(file: string): string {
-  return readInstalled(codePath(`mcp/cards/${file}`)).toString('utf8');
+const escaped = (text: string) => html`${text}`.text;
+
+function inWords(template: string, { phraseOf }: CardWords): string {
+  return template.replace(/\{\{([\w.]+)\}\}/g, (_all, key: string) => escaped(phraseOf(key)));
 }
 
 /** Readable on the host's background, of which only the theme is known. */
 function accents(colour: string): string {
   const dark = readableOn(colour, DARK_PAPER);
   return `:root { --card-accent: light-dark(${colour}, ${dark}); --card-on-accent: light-dark(${inkOn(colour)}, ${inkOn(dark)}); }\n`;
-}
-
-interface CardParts {
-  readonly school: string;
-  readonly name: string;
-  readonly style: string;
-  readonly script: string;
-  readonly template: string;
-}
-
-/** The script and the style are in the document, because a host allows nothing else by default. */
-function documentOf({ school, name, style, script, template }: CardParts): string {
-  const body = html`<body data-name="${school}" data-version="1">`.text;
-  const title = html`<title>${school}: ${name}</title>`.text;
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-${title}
-<style>
-${style}</style>
-${body}
-<main id="card" aria-busy="true" aria-live="polite"></main>
-<template id="template">${template}</template>
-<template id="approval"><p data-text="message"></p><button class="go" data-link="url">Open the page to approve</button></template>
-<script>
-${script}</script>
-</body>
-</html>
-`;
 }

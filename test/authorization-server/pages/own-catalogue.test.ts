@@ -90,7 +90,7 @@ describe('a catalogue of the operator', () => {
       .map(({ line, message }) => `${line}: ${message}`)
       .filter((text) => /pl\.json/.test(text));
     expect(warning).toMatch(
-      /^15: pl\.json lacks phrases, which are shown in English: consent\.title, .* and \d+ more$/,
+      /^15: pl\.json lacks phrases, which are shown in English: privacy, terms, consent\.title, .* and \d+ more$/,
     );
     expect(warning).not.toContain('help');
   });
