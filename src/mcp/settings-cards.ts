@@ -4,25 +4,17 @@ import type { UntracedProblem } from '../config/problems.ts';
 import type { SourceFiles } from '../config/source-files.ts';
 import { listAt, type Tree, valueAt } from '../config/tree.ts';
 import { codePath, readInstalled } from '../installation.ts';
+import allowed from './cards/allowed.json' with { type: 'json' };
 
 /** The templates of cards, by what a tool names: a path, or the name of one of ours. */
 export type CardTemplates = ReadonlyMap<string, string>;
 
-/** Templates that come with the gate, in src/mcp/cards. */
-const OURS = ['catalogue', 'course', 'courses', 'orders'];
-export const isOurs = (card: string): boolean => OURS.includes(card);
-const LARGEST = 64 * 1024;
+/** Whether a card comes with the gate, in src/mcp/cards. */
+export const isOurs = (card: string): boolean => allowed.ours.includes(card);
 
-const ELEMENTS = new Set(
-  'h2 h3 p ul ol li dl dt dd div section header footer span strong em small time progress button table thead tbody tr th td br hr'.split(
-    ' ',
-  ),
-);
-const SLOTS = ['each', 'most', 'if', 'unless', 'text', 'format', 'value', 'message', 'link'].map(
-  (name) => `data-${name}`,
-);
-const ATTRIBUTES = new Set([...SLOTS, 'class', 'lang', 'dir', 'max', 'scope', 'role']);
-const FORMATS = ['date', 'money', 'cents', 'percent'];
+const LARGEST = 64 * 1024;
+const ELEMENTS = new Set(allowed.elements.split(' '));
+const ATTRIBUTES = new Set(allowed.attributes.split(' '));
 
 /**
  * Reads the templates that `mcp.tools[].card` names. A template has elements for text and slots for what a tool returns,
@@ -63,8 +55,8 @@ function checked(text: string, parse: typeof parseFragment): string {
     for (const { name, value } of node.attrs) {
       if (!ATTRIBUTES.has(name) && !name.startsWith('aria-'))
         throw new UnusableFile(` has the attribute ${name}: a card can have ${[...ATTRIBUTES].join(', ')} and aria-*`);
-      if (name === 'data-format' && !FORMATS.includes(value))
-        throw new UnusableFile(` has the format "${value}": there are ${FORMATS.join(', ')}`);
+      if (name === 'data-format' && !allowed.formats.includes(value))
+        throw new UnusableFile(` has the format "${value}": there are ${allowed.formats.join(', ')}`);
     }
     open.push(...node.childNodes);
   }
