@@ -20,8 +20,10 @@ export function toolWarnings(tools: readonly Tool[], names: readonly string[]): 
   const open = tools.filter(({ scopes }) => scopes.size === 0).length;
   const [who, count] = open > MOST ? ['callers without a token', open] : ['members', tools.length];
   const message = `${who} are listed ${count} tools, and assistants choose badly from more than ${MOST}: leave some out, or combine them`;
-  const one = (key: 'name' | 'description', found: ReadonlyMap<string, string>) =>
-    [...found].map(([name, message]) => ({ path: ['mcp', 'tools', names.indexOf(name), key], at, message }) as const);
+  const one = (key: 'name' | 'description', found: ReadonlyMap<string, string | undefined>) =>
+    [...found].flatMap(([name, message]) =>
+      message === undefined ? [] : [{ path: ['mcp', 'tools', names.indexOf(name), key], at, message } as const],
+    );
   return [
     ...(count > MOST ? [{ path: ['mcp', 'tools'], at: 'key' as const, message }] : []),
     ...one(
@@ -29,7 +31,7 @@ export function toolWarnings(tools: readonly Tool[], names: readonly string[]): 
       alike(tools, ({ name }) => [nameKey(name)], 'a name that a model confuses with'),
     ),
     ...one('description', alike(tools, descriptionKeys, 'a description that a model confuses with that of')),
-    ...one('name', new Map(tools.flatMap((tool) => mixed(tool).map((message) => [tool.name, message] as const)))),
+    ...one('name', new Map(tools.map((tool) => [tool.name, mixed(tool)] as const))),
   ];
 }
 
@@ -65,22 +67,18 @@ function descriptionKeys({ name, descriptor }: Tool): readonly number[] {
   return [sum, ...left.map((word) => sum - hashOf(word))];
 }
 
-/** Says why a tool seems to read and to change something. */
-function mixed({ name, descriptor: { annotations, inputSchema } }: Tool): readonly string[] {
+/** Why a tool seems to read and to change something. */
+function mixed({ name, descriptor: { annotations, inputSchema } }: Tool): string | undefined {
   const readOnly = annotations.readOnlyHint === true;
   if (readOnly && saysChanging(name))
-    return [
-      'says that the tool changes something, but its request only reads, so clients call it without asking: use another method if the backend changes something, or another name',
-    ];
+    return 'says that the tool changes something, but its request only reads, so clients call it without asking: use another method if the backend changes something, or another name';
   if (!readOnly && saysReading(name))
-    return [
-      'says that the tool reads, but its request can change something, so clients ask before each call: use a request that only reads, or another name',
-    ];
+    return 'says that the tool reads, but its request can change something, so clients ask before each call: use a request that only reads, or another name';
   const input = decidingInput(inputSchema);
-  if (input === undefined) return [];
-  return [
-    `is a tool that reads or changes something, as ${input} says: make it two, so that clients ask before changes only`,
-  ];
+  return (
+    input &&
+    `is a tool that reads or changes something, as ${input} says: make it two, so that clients ask before changes only`
+  );
 }
 
 /** Words in lower case and the singular; `getCourses` has two. */

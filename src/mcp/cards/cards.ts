@@ -3,9 +3,8 @@ import { basename, extname } from 'node:path';
 import type { Config, ToolConfig } from '../../config/schema.ts';
 import { inkOn, readableOn } from '../../http/colour.ts';
 import { html } from '../../http/html.ts';
-import { filledFile } from '../../http/template.ts';
 import { codePath, readInstalled } from '../../installation.ts';
-import { type CardTemplates, isOurs } from '../settings-cards.ts';
+import { type CardTemplates, OUR_CARDS } from '../settings-cards.ts';
 
 /** What a host shows for the result of a tool (MCP Apps, SEP-1865): a page for a frame without network. */
 export interface Card {
@@ -51,20 +50,27 @@ export function buildCards(
   languages: readonly CardWords[],
 ): Cards {
   const read = (file: string) => readInstalled(codePath(`mcp/cards/${file}`)).toString('utf8');
-  const spoken = (template: string) => languages.map((words) => ({ ...words, text: inWords(template, words) }));
+  const spoken = (kind: string, template: string) =>
+    languages.map((words) => {
+      const { language, direction, locale, phraseOf } = words;
+      const text = filled(template, (key) => escaped(phraseOf(key)));
+      return `<template class="${kind}" lang="${language}" dir="${direction}" data-locale="${locale}">${text}</template>`;
+    });
   const shared = {
-    ...{ school, language: languages[0]?.language ?? 'en', script: read('card.js') },
-    ...{ style: accents(colour) + read('card.css'), approvals: spoken(read('approval.html')) },
+    ...{ language: languages[0]?.language ?? 'en', school: escaped(school) },
+    ...{ style: accents(colour) + read('card.css'), script: read('card.js') },
   };
+  const approvals = spoken('approval', read('approval.html'));
   const named = new Set(tools.map(cardOf).filter((file) => file !== undefined));
   return new Map(
     [...named].map((file) => {
       const template = templates.get(file) ?? '';
       const name = basename(file, extname(file));
       // An operator's own template has their words, in a language that only they know.
-      const own = template === '' ? [] : [{ language: '', direction: '', locale: '', text: template }];
-      const view = { ...shared, name, cards: isOurs(file) ? spoken(template) : own };
-      const text = filledFile(codePath('mcp/cards/document.mustache'), view, escaped);
+      const own = template === '' ? [] : [`<template class="card">${template}</template>`];
+      const all = [...(OUR_CARDS.includes(file) ? spoken('card', template) : own), ...approvals].join('\n');
+      const view: Readonly<Record<string, string>> = { ...shared, name: escaped(name), templates: all };
+      const text = filled(read('document.html'), (key) => view[key] ?? '');
       const uri = `ui://coursegate/${name}-${hash('sha256', text, 'hex').slice(0, 12)}.html`;
       return [file, { uri, name, html: text }];
     }),
@@ -85,8 +91,8 @@ export function readCard(cards: Cards, uri: string) {
 
 const escaped = (text: string) => html`${text}`.text;
 
-function inWords(template: string, { phraseOf }: CardWords): string {
-  return template.replace(/\{\{([\w.]+)\}\}/g, (_all, key: string) => escaped(phraseOf(key)));
+function filled(template: string, partOf: (key: string) => string): string {
+  return template.replace(/\{\{([\w.]+)\}\}/g, (_all, key: string) => partOf(key));
 }
 
 /** Readable on the host's background, of which only the theme is known. */

@@ -3,7 +3,7 @@ import { checksOf } from '../check.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { ExaminedSite } from '../site.ts';
 import type { ToolCall } from './calls.ts';
-import type { Card, ListedTool, ToolServer } from './tools.ts';
+import type { ListedCard, ListedTool, ToolServer } from './tools.ts';
 
 /** The directories of assistants whose rules are known. */
 export type DirectoryName = 'claude' | 'openai';
@@ -30,7 +30,7 @@ export interface ListingFacts extends Facts {
   readonly tools: readonly ListedTool[];
   /** Calls of tools that only read. */
   readonly calls: readonly ToolCall[];
-  readonly cards: readonly Card[];
+  readonly cards: readonly ListedCard[];
   /** What the server says of itself at `initialize`. */
   readonly serverInfo: JsonObject;
 }

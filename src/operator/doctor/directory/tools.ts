@@ -66,7 +66,7 @@ export async function listTools(server: ToolServer): Promise<readonly ListedTool
 }
 
 /** A card that a tool shows in the chat: HTML (MCP Apps 2026-01-26). */
-export interface Card {
+export interface ListedCard {
   /** Its URI. */
   readonly name: string;
   readonly html: string;
@@ -75,7 +75,7 @@ export interface Card {
 }
 
 /** Reads a card. Throws Unavailable if it cannot be read. */
-export async function readCard(server: ToolServer, name: string): Promise<Card> {
+export async function readCard(server: ToolServer, name: string): Promise<ListedCard> {
   const [first] = objects((await resultOf(server, 'resources/read', { uri: name })).contents);
   return { name, html: text(first?.text) ?? '', ui: objectOf(objectOf(first?._meta).ui) };
 }
