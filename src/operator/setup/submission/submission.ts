@@ -49,6 +49,7 @@ const LONGEST_BODY = 1024 * 1024;
  */
 export async function writeSubmission(options: SubmissionOptions) {
   const { name, url, token, signal, published = url, pages, environment } = options;
+  const { support = texts.todo, policyUri = texts.todo, tosUri = texts.todo } = pages;
   const { origin, hostname } = new URL(url);
   const server = { ask: createAsk({ origin, ca: options.ca, signal, patience: PATIENCE }, LONGEST_BODY), url, token };
   const listed = await listTools(server);
@@ -70,10 +71,7 @@ export async function writeSubmission(options: SubmissionOptions) {
   const cases = [...positive.slice(0, POSITIVE), ...negative];
   const promptOf = new Map(positive.map((one) => [one.case.tools_triggered, one.case.user_prompt]));
   const view = {
-    ...{ name, url: published, origin, hasPictures: chromium !== undefined },
-    ...Object.fromEntries(
-      (['support', 'policyUri', 'tosUri'] as const).map((setting) => [setting, pages[setting] ?? texts.todo]),
-    ),
+    ...{ name, url: published, origin, support, policyUri, tosUri, hasPictures: chromium !== undefined },
     tools: tools.map((tool) => ({ ...tool, kind: tool.annotations.readOnlyHint === true ? 'Reads.' : 'Writes.' })),
     cases: cases.map((one) => ({
       ...one.case,
@@ -88,10 +86,9 @@ export async function writeSubmission(options: SubmissionOptions) {
     'reviewer-notes.md': filledFile(codePath('operator/setup/submission/reviewer-notes.mustache'), view),
   });
   const pictures = chromium === undefined ? [] : await takeScreenshots(chromium, server, shown, folder);
-  const found = { invalid, negative: negative.length, positive: Math.min(positive.length, POSITIVE) };
   return {
     written: [...written, ...pictures],
-    problems: problemsOf(cases, found),
+    problems: problemsOf(cases, invalid),
     notes: chromium === undefined ? [texts.problems.browser] : [],
   };
 }
@@ -116,13 +113,9 @@ function entryOf(tool: ListedTool, name: string) {
   };
 }
 
-interface Found {
-  readonly invalid: string | undefined;
-  readonly positive: number;
-  readonly negative: number;
-}
-
-function problemsOf(cases: readonly RunCase[], { invalid, positive, negative }: Found): readonly string[] {
+function problemsOf(cases: readonly RunCase[], invalid: string | undefined): readonly string[] {
+  const positive = cases.filter((one) => one.case.tools_triggered !== null).length;
+  const negative = cases.length - positive;
   const names = (wanted: boolean | undefined) =>
     cases
       .filter(({ holds }) => holds === wanted)
@@ -141,11 +134,7 @@ function problemsOf(cases: readonly RunCase[], { invalid, positive, negative }: 
 
 async function writeAll(folder: string, files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
-  const written: string[] = [];
-  for (const [file, text] of Object.entries(files)) {
-    const path = join(folder, file);
-    await writeFile(path, `${text.trimEnd()}\n`, { flag: 'wx' });
-    written.push(path);
-  }
-  return written;
+  const all = Object.entries(files).map(([file, text]) => [join(folder, file), text] as const);
+  for (const [path, text] of all) await writeFile(path, `${text.trimEnd()}\n`, { flag: 'wx' });
+  return all.map(([path]) => path);
 }
