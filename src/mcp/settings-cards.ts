@@ -12,14 +12,10 @@ export type CardTemplates = ReadonlyMap<string, string>;
 export const OUR_CARDS: readonly string[] = ['catalogue', 'course', 'courses', 'orders'];
 
 const LARGEST = 64 * 1024;
-const ELEMENTS =
-  'h2 h3 p ul ol li dl dt dd div section header footer span strong em small time progress button table thead tbody tr th td br hr'.split(
-    ' ',
-  );
-const ATTRIBUTES =
-  'data-each data-most data-if data-unless data-text data-format data-value data-message data-link class lang dir max scope role'.split(
-    ' ',
-  );
+const [ELEMENTS = [], ATTRIBUTES = []] = [
+  'h2 h3 p ul ol li dl dt dd div section header footer span strong em small time progress button table thead tbody tr th td br hr',
+  'data-each data-most data-if data-unless data-text data-format data-value data-message data-link class lang dir max scope role',
+].map((names) => names.split(' '));
 const FORMATS = ['date', 'money', 'cents', 'percent'];
 
 /**
