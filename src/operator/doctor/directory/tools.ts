@@ -42,7 +42,7 @@ export function messageIn(answer: SiteAnswer): JsonObject | undefined {
 }
 
 /** The result of a request. Throws Unavailable with the status and the error if there is none. */
-export async function resultOf(server: ToolServer, method: string, params: object): Promise<JsonObject> {
+async function resultOf(server: ToolServer, method: string, params: object): Promise<JsonObject> {
   const answer = await askTools(server, method, params);
   const { result, error } = messageIn(answer) ?? {};
   if (isObject(result)) return result;
