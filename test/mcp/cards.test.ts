@@ -24,9 +24,9 @@ describe('the cards of the demo', () => {
         ({ _meta }: { _meta: typeof META & { ui: { resourceUri: string } } }) =>
           _meta.ui === undefined ? [] : [_meta.ui.resourceUri],
       );
-      expect(uris).toHaveLength('token' in sent ? 4 : 2);
+      expect(uris).toHaveLength('token' in sent ? 5 : 2);
       for (const uri of uris) {
-        expect(uri).toMatch(/^ui:\/\/coursegate\/(catalogue|courses?|orders)-[0-9a-f]{12}\.html$/);
+        expect(uri).toMatch(/^ui:\/\/coursegate\/(catalogue|courses?|orders|approval)-[0-9a-f]{12}\.html$/);
         const name = uri.slice('ui://coursegate/'.length, -'-123456789012.html'.length);
         const mimeType = 'text/html;profile=mcp-app';
         expect(resources.body.result.resources).toContainEqual({ uri, name, mimeType, _meta: META });

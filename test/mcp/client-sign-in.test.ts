@@ -80,7 +80,7 @@ describe.each(Object.entries(SDKS))('%s', (_, sdk) => {
       if (spoiled) memory.kept.tokens = { ...memory.kept.tokens, access_token: 'spoiled' };
       const client = sdk.client();
       await client.connect(sdk.transport(url, memory.provider));
-      expect((await client.listTools()).tools).toHaveLength(8);
+      expect((await client.listTools()).tools).toHaveLength(9);
       const { structuredContent } = await client.callTool({ name: 'get_my_account', arguments: {} });
       expect(structuredContent).toEqual({ id: 'm-1001', email: 'student@example.com' });
       await client.close();

@@ -69,7 +69,7 @@ describe.each<[string, Connect]>([
   it('connects with a token at both endpoints, and uses the member’s tools', async () => {
     for (const door of ['/mcp', '/mcp/member']) {
       const client = await connect(new URL(`${world.origin}${door}`), { authorization: `Bearer ${token}` });
-      expect((await client.listTools()).tools).toHaveLength(8);
+      expect((await client.listTools()).tools).toHaveLength(9);
       const result = await client.callTool({ name: 'get_my_account', arguments: {} });
       expect(result.structuredContent).toEqual({ id: 'm-1001', email: 'student@example.com' });
       await client.close();

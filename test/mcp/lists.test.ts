@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBrowser } from '../support/browser.ts';
+import { SAM } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { ask, askModern, call, tokenOf, toolNames } from './support/mcp.ts';
 
@@ -33,10 +35,23 @@ describe('the tools of the demo', () => {
       ...PUBLIC,
       ...READING,
       'save_playback_position',
+      'cancel_event_registration',
     ]);
-    expect(list.tools.at(-1)._meta).toEqual({
+    expect(list.tools.at(-2)._meta).toEqual({
       securitySchemes: [{ type: 'oauth2', scopes: ['account:read', 'account:write'] }],
     });
+  });
+
+  it('give up the place at an event after the member has approved it', async () => {
+    const cancel = async () =>
+      (await call(world, 'cancel_event_registration', { registrationId: 'r-4' }, { token: writer })).body.result;
+    const { url } = (await cancel())._meta['coursegate/approval'];
+    const browser = createBrowser();
+    const page = await browser.submit(await browser.open(url), SAM);
+    for (const text of ['Cancel an event registration', 'Registration', 'r-4']) expect(page.text).toContain(text);
+    await browser.submit(page, { decision: 'approve' });
+    expect((await cancel()).structuredContent).toMatchObject({ id: 'r-4', status: 'CANCELED' });
+    expect((await cancel())._meta['coursegate/approval'].url).toContain('/oauth/apps/approvals/');
   });
 
   it('search the catalogue and read a course without a sign-in', async () => {

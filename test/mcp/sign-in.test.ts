@@ -6,7 +6,7 @@ import { startWorld, type World } from '../support/world.ts';
 import { createAppMemory } from './support/app-memory.ts';
 import { ask, askModern, call, type Reply, tokenOf, toolNames } from './support/mcp.ts';
 
-const LEGACY_TOOLS = 8;
+const LEGACY_TOOLS = 9;
 
 function challengeOf({ headers }: Reply): Record<string, string> {
   const value = headers.get('www-authenticate') ?? '';

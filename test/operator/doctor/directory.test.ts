@@ -126,7 +126,7 @@ describe('the demo with the tools of members', () => {
     const report = await examineListing({ ...asked, own });
     const found = (id: string) => report.findings.find(({ check }) => check === id);
     expect(report.findings.filter(({ level }) => level === 'failure' || level === 'warning')).toEqual([]);
-    expect(found('tool.listed')).toMatchObject({ level: 'pass', seen: '9 tools' });
+    expect(found('tool.listed')).toMatchObject({ level: 'pass', seen: '10 tools' });
     expect(found('tool.answers')).toMatchObject({ level: 'pass', seen: '7 tools called' });
     expect(found('listing.support')).toMatchObject({ level: 'pass', seen: 'mailto:help@school.example' });
     const tools = own.tools.map((one) =>
@@ -147,7 +147,7 @@ describe('the demo with the tools of members', () => {
     const { code, out } = await run(`${world.origin}/mcp`, '--config', CONFIG, '--json');
     const report = JSON.parse(out);
     expect(report.summary).toMatchObject({ failures: 0, warnings: 0 });
-    expect(report.findings).toContainEqual(expect.objectContaining({ check: 'tool.listed', seen: '9 tools' }));
+    expect(report.findings).toContainEqual(expect.objectContaining({ check: 'tool.listed', seen: '10 tools' }));
     expect(code).toBe(0);
     expect(out).not.toContain(token);
     expect(await run()).toMatchObject({ code: 64, error: expect.stringContaining('--directory needs a URL.') });

@@ -73,7 +73,7 @@ describe('coursegate mcp submit', () => {
       },
     });
     expect(top.app_info.subtitle.length).toBeLessThanOrEqual(30);
-    expect(Object.keys(tools)).toHaveLength(9);
+    expect(Object.keys(tools)).toHaveLength(10);
     expect(tools.save_playback_position.annotations).toMatchObject({ readOnlyHint: false, openWorldHint: false });
     expect(tools.search_courses).toEqual({
       annotations: { readOnlyHint: true, openWorldHint: false, destructiveHint: false },
@@ -128,7 +128,7 @@ describe('coursegate mcp submit', () => {
     expect(said).toMatch(/These test cases were not run: get_my_account, .*\. Give an access token with --token\./);
     expect(code).toBe(1);
     const { test_cases: positive, tools } = submission();
-    expect(Object.keys(tools)).toHaveLength(9);
+    expect(Object.keys(tools)).toHaveLength(10);
     expect(positive.map((one: Case) => one.tools_triggered).slice(0, 2)).toEqual(['search_courses', 'get_course']);
     expect(positive[2].expected_output).toBe('Not run yet: this tool needs an access token.');
     expect(read('reviewer-notes.md').match(/^- \[not run\] /gm)).toHaveLength(3);
