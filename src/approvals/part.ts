@@ -30,6 +30,7 @@ export function openApprovals({ store, clock, audit, log }: Foundation, { config
     },
     async stop() {
       clearInterval(timer);
+      await turn.over();
     },
   };
 }

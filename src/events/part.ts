@@ -82,19 +82,11 @@ export function openEvents(
 
   let timers: NodeJS.Timeout[] = [];
   let soon: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
   const deliverAll = async (): Promise<void> => {
     while (await deliverer.turn());
   };
   /** Runs one turn at a time. The next one picks up events that arrive meanwhile. */
-  const turn = oneAtATime(
-    () => {
-      running = deliverAll();
-      return running;
-    },
-    'events could not be sent',
-    log,
-  );
+  const turn = oneAtATime(deliverAll, 'events could not be sent', log);
   const written = (): void => {
     if (soon !== undefined || timers.length === 0) return;
     // The event is stored by a commit that has not happened yet.
@@ -137,7 +129,7 @@ export function openEvents(
       timers = [];
       clearTimeout(soon);
       deliverer.stop();
-      await running?.catch(() => undefined);
+      await turn.over();
       await refusals.flush(true).catch((error: unknown) => log.error({ err: error }, 'refusals are lost'));
     },
   };

@@ -264,3 +264,46 @@ describe('routes to a member’s own records', () => {
     expect((await load(routes(route(`GET ${own}`), route(wide)))).config.routes).toHaveLength(2);
   });
 });
+
+describe('a route whose requests members approve', () => {
+  const SCOPED = ', scopes: [courses:write], approve: true';
+  it.each([
+    [
+      'without scopes',
+      route('POST /a', ', approve: true'),
+      'only for routes with scopes: without a member, nobody could approve',
+    ],
+    [
+      'with an empty list of scopes',
+      route('POST /a', ', scopes: [], approve: true'),
+      'only for routes with scopes: without a member, nobody could approve',
+    ],
+    [
+      'for reading only',
+      route('GET|HEAD|OPTIONS /a', SCOPED),
+      'only for routes that change something: this one only reads',
+    ],
+  ])('is refused %s', async (_, line, message) => {
+    expect(await mistakes(routes(line))).toEqual([expect.stringContaining(`routes[0].approve: is ${message}`)]);
+  });
+
+  it.each([
+    ['the route', routes(route('POST /a', `${SCOPED}, anonymous: serve`))],
+    ['all routes', routes(route('POST /a', SCOPED)).replace('anonymous: refuse', 'anonymous: serve')],
+  ])('cannot serve requests without a token, by the setting of %s', async (_, text) => {
+    expect(await mistakes(text)).toEqual([
+      expect.stringContaining(
+        'routes[0].approve: needs a member, but this route serves requests without a token: set `anonymous: refuse`',
+      ),
+    ]);
+  });
+
+  it('may read as well, serve every method, or say that it holds nothing', async () => {
+    const lines = [
+      route('GET|POST /a', SCOPED),
+      route('* /b', SCOPED),
+      route('GET /c', ', scopes: [], approve: false, anonymous: serve'),
+    ];
+    expect((await load(routes(...lines))).config.routes.map(({ approve }) => approve)).toEqual([true, true, false]);
+  });
+});

@@ -65,6 +65,7 @@ describe('a route that a gateway forwards', () => {
     ['rewrite: "/b"', 'rewrite'],
     ['rewriteLinks: true', 'rewriteLinks'],
     ['bodyLimit: 1MiB', 'bodyLimit'],
+    ['anonymous: refuse, approve: true', 'approve'],
     ['anonymous: refuse, query: { user: "{member.id}" }', 'query'],
   ])('cannot have %s', async (given, key) => {
     expect(await problems([route('POST /a', `${BY_GATEWAY}, ${given}`)])).toEqual([

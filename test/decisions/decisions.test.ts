@@ -4,8 +4,9 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog, type Log } from '../../src/operations/log.ts';
 import { registerApp } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
 import { connect } from '../support/connection.ts';
-import { SAM } from '../support/member.ts';
+import { SAM, signIn } from '../support/member.ts';
 import { freePort, startWorld, type World } from '../support/world.ts';
 
 const SECRET = 'a-secret-of-the-gateway-0123456789';
@@ -36,6 +37,7 @@ const ROUTES = [
     limits: { member: { requests: 1, per: '1m' } },
   },
   { match: 'GET /api/v1/orders/**', upstream: 'school', scopes: ['courses:read'] },
+  { match: 'GET|POST /held/**', upstream: 'school', scopes: ['courses:write'], approve: true },
 ];
 
 interface Answered {
@@ -241,6 +243,36 @@ describe('a refused request', () => {
     expect((await asHaproxy('/api/v1/orders/1', 'GET', bearer())).status).toBe(404);
     expect((await asHaproxy('/mcp', 'POST', ['Content-Type', 'application/json'])).status).toBe(404);
     expect((await asHaproxy('/elsewhere', 'GET', bearer())).status).toBe(404);
+  });
+
+  it('gets 404 where members approve each request, also once they have, and is held by coursegate', async () => {
+    const json = [...bearer(), 'Content-Type', 'application/json'];
+    const decided = async () => [
+      (await ask('/decide/nginx', [...secret, ...original('/held/1', 'POST'), ...json])).status,
+      (await ask('/decide/forward-auth', [...secret, ...forwarded('/held/1', 'POST'), ...json])).status,
+      (await asHaproxy('/held/1', 'POST', json)).status,
+      (await ask('/decide/envoy/held/1', [...secret, 'Host', host(), ...json], 'POST')).status,
+      (await asHaproxy('/held/1', 'GET', bearer())).status,
+    ];
+    const sent = () =>
+      fetch(`${world.origin}/held/1`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: '{}',
+      });
+    // nginx takes 403 for every refusal.
+    const REFUSED = [403, 404, 404, 404, 404];
+    expect(await decided()).toEqual(REFUSED);
+    const held = await sent();
+    const { code, approval } = (await held.json()) as { code: string; approval: { url: string } };
+    expect([held.status, code]).toEqual([403, 'approval_required']);
+    const sam = createBrowser();
+    await signIn(sam, world.origin, SAM);
+    await sam.submit(await sam.open(approval.url), { decision: 'approve' });
+    expect(await decided()).toEqual(REFUSED);
+    // Its approval was not used up: the school is asked, and has nothing there.
+    expect((await sent()).status).toBe(404);
+    expect((await sent()).status).toBe(403);
   });
 
   it.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(

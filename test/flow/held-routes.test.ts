@@ -225,7 +225,11 @@ describe.each(STORES.filter(({ present }) => present()))('a route that holds its
     await decide(await held({ by, body: '{"note":"no"}' }), 'deny');
     const { text } = await sam.open(`${world.origin}/oauth/apps/app?app=${other.client.client_id}`);
     const asked = text.slice(text.indexOf('What it asked you to approve'), text.indexOf('Changes it made'));
-    for (const line of ['You approved a call', 'You declined a call', 'Made a call that you had approved'])
+    for (const line of [
+      'You approved an action',
+      'You declined an action',
+      'Carried out an action that you had approved',
+    ])
       expect(asked).toContain(`${line} · once`);
     expect(text).not.toContain('What it read');
   });
