@@ -183,7 +183,7 @@ function profileLines(profile: 'A' | 'B', more: string): string {
 }
 
 /** Gets tokens for one app and one member, with one approval each, over HTTP like an app and a browser. */
-async function accessTokens(origin: string): Promise<string[]> {
+export async function accessTokens(origin: string): Promise<string[]> {
   const app = await registerApp(origin);
   const browser = createBrowser();
   const tokens: string[] = [];

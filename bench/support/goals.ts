@@ -97,6 +97,14 @@ export const GOALS = {
     pair: 'coursegate: half of our maximum',
   },
   idleStream: { what: 'memory per idle event stream, 1,000 of them', most: 34, unit: ' KiB' },
+  idleSchool: { what: 'resident memory of an idle school of 1,000', most: 150, unit: ' KB' },
+  schoolsReady: { what: 'time from spawn to ready: 1,000 schools', most: 10, unit: ' s' },
+  schoolRequest: {
+    what: 'CPU per request: one of 1,000 schools / one school alone',
+    most: 1.05,
+    unit: ' x',
+    pair: 'one school alone: requests',
+  },
   routes: { what: '1 KiB with 1,000 routes / with 10', most: 1.05, unit: ' x', pair: 'coursegate: 1 KiB, routes' },
 } as const satisfies Readonly<Record<string, Goal>>;
 

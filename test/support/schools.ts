@@ -7,7 +7,7 @@ import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { createLog, type Log } from '../../src/operations/log.ts';
-import { type Gateway, startGateway } from '../../src/process/gateway.ts';
+import { type Gateway, type GatewayOptions, startGateway } from '../../src/process/gateway.ts';
 import type { Reload } from '../../src/process/reload.ts';
 import { startSchoolWithEcho } from './echo-socket.ts';
 import { startRecordingUpstream } from './recording-upstream.ts';
@@ -30,13 +30,12 @@ export interface Schools {
   close(): Promise<void>;
 }
 
-export interface SchoolsOptions {
+export interface SchoolsOptions extends Pick<GatewayOptions, 'idle' | 'accessDescriptor' | 'documentNetwork'> {
   /** Their files by name, each extending a template with the demo's settings. */
   readonly schools: Readonly<Record<string, Settings | string>>;
   readonly main?: Settings;
   readonly environment?: Readonly<Record<string, string>>;
   readonly log?: Log;
-  readonly idle?: number;
 }
 
 const NO_LIMITS = { address: 'unlimited', member: 'unlimited', client: 'unlimited', attempts: 'unlimited' };
@@ -45,7 +44,13 @@ const OF_PROCESS = ['origin', 'listen', 'store', 'log', 'profile'];
 
 /** Many schools in one process, in front of one backend. What is fetched at `*.example` goes to their one listener. */
 export async function startSchools(options: SchoolsOptions): Promise<Schools> {
-  const { environment = {}, log = createLog(process.env.LOGS === undefined ? 'silent' : 'info', 2) } = options;
+  const {
+    schools,
+    main: ofProcess = {},
+    environment = {},
+    log = createLog(process.env.LOGS === undefined ? 'silent' : 'info', 2),
+    ...parts
+  } = options;
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-schools-'));
   const backend = await startSchoolWithEcho({ ports: { school: 0, progress: 0, events: 0 }, gate: () => undefined });
@@ -64,7 +69,7 @@ export async function startSchools(options: SchoolsOptions): Promise<Schools> {
   };
   mkdirSync(join(folder, 'schools'));
   writeFileSync(join(folder, 'template.yaml'), JSON.stringify(template({ ...backend.urls, echo: echo.url })));
-  for (const [name, settings] of Object.entries(options.schools)) write(name, settings);
+  for (const [name, settings] of Object.entries(schools)) write(name, settings);
   const main = join(folder, 'main.yaml');
   const writeMain = (settings: Settings): void =>
     writeFileSync(
@@ -77,11 +82,11 @@ export async function startSchools(options: SchoolsOptions): Promise<Schools> {
         ...settings,
       }),
     );
-  writeMain(options.main ?? {});
+  writeMain(ofProcess);
 
   const load = () => loadConfig({ file: main, environment });
   const start = async (clock: () => number): Promise<Gateway> =>
-    startGateway({ loaded: await load(), log, clock, ...(options.idle !== undefined && { idle: options.idle }) });
+    startGateway({ ...parts, loaded: await load(), log, clock });
   let gateway = await start(Date.now);
   const before = getGlobalDispatcher();
   setGlobalDispatcher(toPort(port));
@@ -110,7 +115,7 @@ export async function startSchools(options: SchoolsOptions): Promise<Schools> {
 }
 
 /** The demo's settings without those that differ between schools or are the process's. */
-function template(urls: Readonly<Record<'school' | 'progress' | 'events' | 'echo', string>>): Settings {
+export function template(urls: Readonly<Record<'school' | 'progress' | 'events' | 'echo', string>>): Settings {
   const demo = parse(readFileSync(DEMO, 'utf8')) as Record<string, unknown>;
   for (const key of OF_PROCESS) delete demo[key];
   const upstreams = Object.fromEntries(Object.entries(urls).map(([name, url]) => [name, { url }]));
