@@ -73,7 +73,9 @@ describe('the schools of a process', () => {
       .poll(async () => (await (await fetch(`${schools.admin}/metrics`)).text()).includes('school="one"'), PATIENCE)
       .toBe(false);
     expect(await nameAt(ONE.origin)).toBe('One');
-    expect((await fetch(`${schools.admin}/readyz`)).status).toBe(200);
+    const ready = await fetch(`${schools.admin}/readyz?verbose`);
+    expect(ready.status).toBe(200);
+    expect((await ready.text()).split('\n')[0]).toBe('[+]config ok: 3 schools, 2 with mistakes');
     schools.write('one', { ...ONE, name: 'Corrected' });
     await schools.reload();
     expect(await nameAt(ONE.origin)).toBe('Corrected');
@@ -127,6 +129,20 @@ describe('the schools of a process', () => {
     const mistaken = run('check', schools.main);
     expect(mistaken.stderr).toMatch(/schools\/two\.yaml:1:\d+ {2}routes\[0\]\.upstream: /);
     expect(mistaken.stderr).toContain('store: belongs in the main file');
+    const pages = { origin: 'https://sign-in.two.example' };
+    schools.write('two', {
+      ...TWO,
+      pages,
+      aliases: { 'https://b.two.example': 'serve', 'https://c.two.example': 'redirect' },
+    });
+    const served = run('check', schools.main);
+    expect(served.status).toBe(78);
+    expect(served.stderr).toMatch(
+      /schools\/two\.yaml:1:\d+ {2}aliases.*b\.two\.example.*: must be `redirect`: with `pages\.origin`/,
+    );
+    expect(served.stderr).not.toContain('c.two.example:');
+    schools.write('two', { ...TWO, pages, aliases: { 'https://c.two.example': 'redirect' } });
+    expect(run('check', schools.main)).toMatchObject({ status: 0 });
     schools.write('two', TWO);
     expect(run('check', schools.main)).toMatchObject({ status: 0 });
     const print = run('config', 'print', 'name', '--config', schools.main, '--school', 'two', '--json');
