@@ -42,7 +42,18 @@ export async function openGround({ loaded, log, clock, accessDescriptor }: Groun
   };
 }
 
+interface School extends Pick<GroundOptions, 'log' | 'clock'> {
+  /** Of lower-case letters, digits and hyphens. */
+  readonly name: string;
+}
+
 /** The part of it that is one school's. `id` is random, and never used again. */
-export function groundFor(ground: Ground, id: string, { log, clock }: Pick<GroundOptions, 'log' | 'clock'>): Ground {
-  return { ...openedFor(ground, id, clock, damagedLine(log)), accessLines: ground.accessLines, async release() {} };
+export function groundFor(ground: Ground, id: string, { name, log, clock }: School): Ground {
+  const lines = ground.accessLines;
+  // Each line is a JSON object with members.
+  const accessLines = lines && {
+    ...lines,
+    write: (line: string) => lines.write(`{"school":"${name}",${line.slice(1)}`),
+  };
+  return { ...openedFor(ground, id, clock, damagedLine(log)), accessLines, async release() {} };
 }

@@ -44,10 +44,11 @@ export function uptime(): number {
 
 export function createHealth(
   { probe, keyring, log, clock }: Checked,
-  { config, profile }: Pick<LoadedConfig, 'config' | 'profile'>,
+  { config, profile, schools }: Pick<LoadedConfig, 'config' | 'profile' | 'schools'>,
   { draining, mentioned }: HealthUses,
 ) {
   let failingSince: number | undefined;
+  const served = schools === undefined ? [`${counted(config.routes.length, 'route')}, profile ${profile}`] : [];
 
   const store = async (): Promise<Check> => {
     try {
@@ -88,7 +89,7 @@ export function createHealth(
         {
           name: 'config',
           ok: true,
-          detail: [`${counted(config.routes.length, 'route')}, profile ${profile}`, ...mentioned].join(', '),
+          detail: [...served, ...mentioned].join(', '),
         },
         await store(),
         keys(),

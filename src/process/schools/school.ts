@@ -102,7 +102,7 @@ export class HostedSchool {
     const mark = {};
     const opened = await openGate({
       ...this.#parts,
-      ground: groundFor(ground, this.#id, { log, clock }),
+      ground: groundFor(ground, this.#id, { name: this.name, log, clock }),
       loaded: at(await this.#loaded(), origin),
       inFlight: inFlight.of(mark),
       log,

@@ -1,7 +1,17 @@
 import { once } from 'node:events';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerApp } from '../../support/app.ts';
+import {
+  answerJson,
+  type DocumentHost,
+  plainDocument,
+  startDocumentHost,
+} from '../../authorization-server/client-documents/support/document-host.ts';
+import { type App, authorizationRequest, bearer, registerApp } from '../../support/app.ts';
+import { createBrowser } from '../../support/browser.ts';
 import { connect, statusOf } from '../../support/connection.ts';
 import { type Schools, startSchools } from '../../support/schools.ts';
 
@@ -20,15 +30,25 @@ async function asked(port: number, host: string, path = '/', headers: Record<str
 
 describe('many schools in one process', () => {
   let schools: Schools;
+  let documents: DocumentHost;
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-schools-log-'));
   beforeAll(async () => {
+    documents = await startDocumentHost();
     schools = await startSchools({
+      documentNetwork: documents.network,
+      accessDescriptor: openSync(join(folder, 'access'), 'a'),
+      main: { log: { access: true } },
       schools: {
         a: A,
         b: { ...B, aliases: { 'https://www.school.example': 'redirect', 'https://b.example': 'serve' } },
       },
     });
   });
-  afterAll(() => schools.close());
+  afterAll(async () => {
+    await schools.close();
+    await documents.close();
+    rmSync(folder, { recursive: true });
+  });
 
   it('are each served at their own host, by their own profile', async () => {
     const [a, b] = await Promise.all([registerApp(A.origin), registerApp(B.origin)]);
@@ -39,6 +59,54 @@ describe('many schools in one process', () => {
     expect(await statusOf(B.origin, ofB.access_token)).toBe(200);
     expect(await statusOf(B.origin, ofA.access_token)).toBe(401);
     expect(await statusOf(A.origin, ofB.access_token)).toBe(401);
+  });
+
+  it('have one app in common, whose document both know, each by the rules of its profile', async () => {
+    const clientId = 'https://apps.example/client.json';
+    documents.serve(clientId, answerJson(plainDocument(clientId)));
+    const known = async ({ origin }: { readonly origin: string }): Promise<App> => ({
+      ...(await registerApp(origin)),
+      client: { client_id: clientId },
+      redirectUri: 'https://apps.example/callback',
+    });
+    const [a, b] = [await known(A), await known(B)];
+    const unbound = { resource: undefined };
+    const refused = await createBrowser().open((await authorizationRequest(a, unbound)).url);
+    expect({ status: refused.status, text: refused.text }).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('invalid_target'),
+    });
+    const [ofA, ofB] = [await connect(a), await connect(b, { parameters: unbound })];
+    const query = async (origin: string, token: string) => {
+      const body = JSON.stringify({ query: '{ __typename }' });
+      const headers = { ...bearer(token), 'content-type': 'application/json' };
+      return (await fetch(`${origin}/account/graphql`, { method: 'POST', headers, body })).status;
+    };
+    expect(await query(A.origin, ofA.access_token)).toBe(200);
+    expect(await query(B.origin, ofB.access_token)).toBe(404);
+    const anonymous = async (origin: string) => (await fetch(`${origin}/api/v1/whoami`)).status;
+    expect(await anonymous(A.origin)).toBe(401);
+    expect(await anonymous(B.origin)).toBe(200);
+    expect(await statusOf(B.origin, ofB.access_token)).toBe(200);
+    expect(await statusOf(B.origin, ofA.access_token)).toBe(401);
+    expect(await statusOf(A.origin, ofB.access_token)).toBe(401);
+  });
+
+  it('are named in the lines of the access log', async () => {
+    const ask = (host: string) => asked(schools.port, host, '/.well-known/jwks.json?of=this');
+    await ask('a.school.example');
+    await ask('school.example');
+    const lines = () =>
+      readFileSync(join(folder, 'access'), 'utf8')
+        .split('\n')
+        .filter((line) => line.includes('jwks.json'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    await expect
+      .poll(() => lines().slice(-2), { timeout: 30_000 })
+      .toMatchObject([
+        { school: 'a', path: '/.well-known/jwks.json', status: 200 },
+        { school: 'b', path: '/.well-known/jwks.json', status: 200 },
+      ]);
   });
 
   it('answer 421 and nothing else for any other host', async () => {
