@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
-import { decodeJwt } from 'jose';
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, authorizationRequest, postForm, redeem, registerApp } from '../../support/app.ts';
 import { type Browser, createBrowser } from '../../support/browser.ts';
@@ -40,6 +40,8 @@ interface Known {
   readonly requestUri: string;
   readonly nonce: string;
   readonly member: string;
+  /** What the backend receives about the member. */
+  readonly assertion: string;
 }
 
 const form = (fields: Record<string, string>): Pick<Sent, 'method' | 'headers' | 'body'> => ({
@@ -145,6 +147,30 @@ const KINDS: Readonly<Record<string, { of(one: Known): string; at(value: string,
       { path: `/oauth/authorize/${value}` },
     ],
   },
+  assertion: {
+    of: ({ assertion }) => assertion,
+    at: (value, { app, access }) => [
+      { path: '/api/v1/whoami', headers: bearer(value) },
+      { path: '/api/v1/whoami', headers: { 'x-coursegate-assertion': value } },
+      { path: '/api/v1/whoami', headers: { ...bearer(access), 'x-coursegate-assertion': value } },
+      { path: '/api/oauth/introspect', ...form({ token: value, ...credentials(app) }) },
+      {
+        path: '/api/oauth/token',
+        ...form({
+          ...{ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: value },
+          ...credentials(app),
+        }),
+      },
+      {
+        path: '/api/oauth/token',
+        ...form({
+          ...{ grant_type: 'refresh_token', refresh_token: 'x', client_id: app.client.client_id },
+          client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+          client_assertion: value,
+        }),
+      },
+    ],
+  },
   'member id': {
     of: ({ member }) => member,
     at: (value) => [
@@ -166,7 +192,11 @@ function authorize(app: App, more: Record<string, string>): string {
   return `/oauth/authorize?${new URLSearchParams({ ...fields, ...all, ...more })}`;
 }
 
-describe('between two schools in one process', () => {
+describe.each([
+  ['A', 'A'],
+  ['A', 'B'],
+  ['B', 'A'],
+])('between a school of profile %s and one of profile %s in one process', (ofOne, ofTwo) => {
   let schools: Schools;
   let one: Known;
   let two: Known;
@@ -182,8 +212,8 @@ describe('between two schools in one process', () => {
     });
     schools = await startSchools({
       schools: {
-        one: settings('A', ONE, 'ONE'),
-        two: settings('A', TWO, 'TWO'),
+        one: settings(ofOne, ONE, 'ONE'),
+        two: settings(ofTwo, TWO, 'TWO'),
       },
       main: { admin: { hmac: { secret: { env: 'OPERATOR' } } } },
       environment: {
@@ -209,6 +239,8 @@ describe('between two schools in one process', () => {
     const key = await proofKey();
     const proof = await signProof(key, { htm: 'POST', htu: `${origin}/api/oauth/token` });
     const asked = await postForm(`${origin}/api/oauth/token`, { ...token, code: 'x' }, { dpop: proof });
+    const answer = await fetch(`${origin}/api/v1/whoami`, { headers: bearer(tokens.access_token) });
+    const received = (await answer.json()) as Record<string, string>;
     return {
       app,
       browser,
@@ -221,6 +253,7 @@ describe('between two schools in one process', () => {
       requestUri: String(((await pushed.json()) as { request_uri: string }).request_uri),
       nonce: asked.headers.get('dpop-nonce') ?? '',
       member: String(decodeJwt(String(tokens.id_token)).sub),
+      assertion: received['x-coursegate-assertion'] ?? '',
     };
   };
 
@@ -283,6 +316,13 @@ describe('between two schools in one process', () => {
       }
     },
   );
+
+  it('the assertion of one school has no key at the other', async () => {
+    const verify = (origin: string) =>
+      jwtVerify(one.assertion, createRemoteJWKSet(new URL(`${origin}/.well-known/jwks.json`)));
+    expect((await verify(ONE)).payload.iss).toBe(ONE);
+    await expect(verify(TWO)).rejects.toThrow('no applicable key found');
+  });
 
   it('cookies of one school are unknown ones at the other, and none is for its subdomains', async () => {
     const cookie = (known: Known, change = (value: string) => value) =>
