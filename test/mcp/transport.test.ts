@@ -260,15 +260,28 @@ describe('revision 2026-07-28', () => {
     },
   );
 
-  it('marks lists as cacheable only where signing in would not make them longer', async () => {
-    const writer = await tokenOf(world, 'account:read account:write');
-    const hint = async (sent: { token?: string }) => {
-      const { result } = (await askModern(world, 'tools/list', {}, sent)).body;
+  it('marks lists as cacheable only where neither signing in nor a role would make them longer', async () => {
+    const hint = async (at: World, sent: { token?: string }) => {
+      const { result } = (await askModern(at, 'tools/list', {}, sent)).body;
       return [result.ttlMs, result.cacheScope];
     };
-    expect(await hint({})).toEqual([0, 'private']);
-    expect(await hint({ token })).toEqual([300_000, 'private']);
-    expect(await hint({ token: writer })).toEqual([300_000, 'private']);
+    expect(await hint(world, {})).toEqual([0, 'private']);
+    // The demo has a tool for members who teach.
+    expect(await hint(world, { token })).toEqual([0, 'private']);
+    const account = {
+      name: 'get_my_id',
+      title: 'My id',
+      description: 'Returns the id of the member.',
+      scopes: ['account:read'],
+    };
+    const tools = [{ ...account, graphql: '{ viewer { id } }', result: { id: '/viewer/id' } }];
+    const plain = await startWorld({ profile: 'A', overrides: { mcp: { tools, resources: [], prompts: [] } } });
+    try {
+      expect(await hint(plain, {})).toEqual([0, 'private']);
+      expect(await hint(plain, { token: await tokenOf(plain) })).toEqual([300_000, 'private']);
+    } finally {
+      await plain.close();
+    }
   });
 });
 
