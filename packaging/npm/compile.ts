@@ -23,9 +23,13 @@ export async function buildDist({ out = join(ROOT, 'dist') } = {}): Promise<read
   return filesBelow(out).map((path) => join(out, path));
 }
 
+/** Lines that are only a comment. Without them, a tenth less is downloaded, and the numbers of the lines are the same. */
+const COMMENTS = /^ *(?:\/\/|\/\*\*|\*(?:[ /]|$)).*$/gm;
+
 /** The compiler writes where the source is relative to its own output. In stack traces, it is to be `src/...`. */
 function nameSource(file: string, path: string): void {
   const map = JSON.parse(readFileSync(file, 'utf8'));
   const source = join('../src', path.replace(/\.js\.map$/, '.ts'));
-  writeFileSync(file, JSON.stringify({ ...map, sources: [relative(dirname(path), source)] }));
+  const sourcesContent = map.sourcesContent.map((text: string) => text.replace(COMMENTS, ''));
+  writeFileSync(file, JSON.stringify({ ...map, sources: [relative(dirname(path), source)], sourcesContent }));
 }

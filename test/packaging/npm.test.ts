@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -117,6 +127,22 @@ describe.skipIf(!registryPresent())('the npm package', () => {
       const { code, said } = await ran('doctor', origin);
       expect(said).toContain(' 0 failures, 0 warnings, ');
       expect(code).toBe(0);
+    });
+
+    it('mcp submit and doctor --directory know the demo, without a token what strangers see', async () => {
+      const config = ['--config', 'node_modules/coursegate/config/coursegate.yaml'];
+      const submit = await ran('mcp', 'submit', ...config, '--dir', 'submission', '--url', `${origin}/mcp`);
+      expect(submit.said).toContain('search_courses');
+      expect(submit.code).toBe(1);
+      expect(readdirSync(join(folder, 'submission'))).toEqual(
+        expect.arrayContaining(['chatgpt-app-submission.json', 'reviewer-notes.md', 'server.json']),
+      );
+      rmSync(join(folder, 'submission'), { recursive: true });
+      for (const directory of ['claude', 'openai']) {
+        const { code, said } = await ran('doctor', '--directory', directory, `${origin}/mcp`, ...config);
+        expect(said).toContain(' 0 failures, 0 warnings, ');
+        expect(code).toBe(0);
+      }
     });
 
     it('init writes a drop-in and a configuration that check accepts and serve runs', async () => {
