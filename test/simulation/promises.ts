@@ -1,4 +1,5 @@
 import { createEventsWatch } from './events-watch.ts';
+import { TTL } from './gate.ts';
 import type { Connection, End, Look, Token, TokenRequest } from './known.ts';
 
 /** The assertions of docs/proof.md, and what no client may meet: a 500, or a 503 while the store works. */
@@ -217,7 +218,8 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
       if (connection.doubt !== undefined || wasLate.has(request)) return;
       const answer = `${what} was answered ${status} ${JSON.stringify(body)}`;
       if (shown.kind === 'code') {
-        if (!isRepeated) isBroken('NothingLost', `${answer}, though the approval was acknowledged`);
+        const hasExpired = now() - shown.told > TTL.code * 1000 - MARGIN;
+        if (!isRepeated && !hasExpired) isBroken('NothingLost', `${answer}, though the approval was acknowledged`);
       } else isBroken('NotSignedOut', answer);
     },
 
