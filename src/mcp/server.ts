@@ -13,8 +13,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { McpConfig } from '../config/schema.ts';
-import { isObject } from '../http/json-object.ts';
-import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
+import type { Challenge } from '../oauth/challenge.ts';
 import type { Principal } from '../oauth/principal.ts';
 import { approvalRequest } from './approval-request.ts';
 import type { ToolInput } from './argument-template.ts';
@@ -25,6 +24,7 @@ import type { Skill } from './settings-skills.ts';
 import { isShown, type SignInPolicy } from './sign-in.ts';
 import { answerSkills, readSkillFile, SKILLS_EXTENSION, skillEntry, skillResource } from './skills.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
+import { challengeResult, remarks, toolResult } from './tool-result.ts';
 
 /** Everything that the server offers. */
 export interface ServerOffer {
@@ -219,39 +219,4 @@ function page<Name extends string, T, Entry>(
   const to = from + PAGE;
   const entries = { [name]: all.slice(from, to).map(entryOf) } as Record<Name, Entry[]>;
   return to < all.length ? { ...entries, nextCursor: String(to) } : entries;
-}
-
-function toolResult(outcome: ToolOutcome): CallToolResult {
-  if (outcome.kind === 'failed') {
-    const { message, approval } = outcome;
-    // Not as structured content, which clients hold to the tool's output schema even in an error.
-    const _meta = approval && { _meta: { 'coursegate/approval': approval } };
-    return { content: [{ type: 'text', text: message }], isError: true, ..._meta };
-  }
-  const { value } = outcome;
-  return {
-    content: [
-      { type: 'text', text: JSON.stringify(value) ?? 'null' },
-      ...remarks(outcome).map((text) => ({ type: 'text' as const, text })),
-    ],
-    ...(isObject(value) ? { structuredContent: value } : {}),
-  };
-}
-
-/** Notes on what is missing from a result. */
-function remarks({ incomplete = [], rest }: Extract<ToolOutcome, { kind: 'value' }>): readonly string[] {
-  return [
-    ...(incomplete.length === 0 ? [] : [`Could not be read right now: ${incomplete.join(', ')}.`]),
-    ...(rest === undefined ? [] : [rest]),
-  ];
-}
-
-/** A challenge in the result, for clients that look for it there and offer to sign in. */
-function challengeResult(challenge: Challenge): CallToolResult {
-  const text = challenge.status === 401 ? 'Sign in to use this tool.' : 'This needs more access than was granted.';
-  return {
-    content: [{ type: 'text', text }],
-    isError: true,
-    _meta: { 'mcp/www_authenticate': [formatChallenge(challenge)] },
-  };
 }

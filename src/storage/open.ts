@@ -33,7 +33,7 @@ const NO_REPLICAS: RevocationBus = {
   async close() {},
 };
 
-/** Is told of an entry that cannot be decrypted. */
+/** Called for each entry that cannot be decrypted. */
 type OnDamaged = (kind: string, reason: unknown) => void;
 
 export type OpenedStore = Awaited<ReturnType<typeof openStore>>;

@@ -45,7 +45,7 @@ export class HostMap<Owner extends { readonly hosts: readonly SchoolHost[] }> {
   #hosts = new Map<string, SchoolHost & { readonly school: Owner }>();
 
   /**
-   * Takes the addresses of all schools anew. An address that two schools have stays with the one whose name comes first.
+   * Replaces the addresses with those of all schools. An address that two schools have stays with the one whose name comes first.
    * Returns the others.
    */
   set(schools: Iterable<Owner>): readonly { readonly school: Owner; readonly host: string; readonly of: Owner }[] {

@@ -32,7 +32,7 @@ interface OpenedGate extends OpenGate {
 
 /**
  * One school. While nobody asks for it, it is only the files that it was last valid with. Its gates, one for each origin
- * that it is served at, are opened by a request and let go when there was none for a while.
+ * that it is served at, are opened by a request and closed when there was none for a while.
  */
 export class HostedSchool {
   readonly name: string;
@@ -195,13 +195,13 @@ export class HostedSchool {
     if (gate !== undefined) gate.usedAt = 0;
   }
 
-  /** Lets go of gates that nobody has used since `before`, as `performance.now()` counts. */
+  /** Closes gates that no request has used since `before`, as `performance.now()` counts. */
   release(before: number): void {
     for (const [origin, gate] of this.#gates)
       if (gate.usedAt < before && gate.generations.current().isIdle()) this.#leave(origin, gate);
   }
 
-  /** Lets go of all gates: the school is served no longer. */
+  /** Closes all gates: the school is served no longer. */
   remove(): void {
     for (const [origin, gate] of this.#gates) this.#leave(origin, gate);
   }
@@ -209,7 +209,7 @@ export class HostedSchool {
   #leave(origin: string, gate: OpenedGate): void {
     this.#gates.delete(origin);
     const { grace } = this.#parts.main().config.reload;
-    void gate.retire(grace).catch((err: unknown) => this.#log.error({ err }, 'an old gate could not be let go of'));
+    void gate.retire(grace).catch((err: unknown) => this.#log.error({ err }, 'an idle gate could not be closed'));
   }
 
   async close(): Promise<void> {

@@ -18,7 +18,7 @@ import { HostMap } from './hosts.ts';
 import { HostedSchool, type SchoolParts } from './school.ts';
 import { schoolIds } from './school-ids.ts';
 
-/** Milliseconds without a request after which the gate of a school is let go, and how often that is looked for meanwhile. */
+/** Milliseconds without a request after which the gate of a school is closed, and how often that is looked for meanwhile. */
 const IDLE = 10 * 60_000;
 const LOOKS = 40;
 /** Gates that are open at once, unless more than these are in use. Each has some megabytes. */
@@ -102,7 +102,7 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
     const before = Math.max(now - idle, used[MOST_OPEN] ?? 0);
     for (const school of schools.values()) school.release(before);
   };
-  const looking = setInterval(oneAtATime(look, 'idle schools could not be let go of', log), idle / LOOKS).unref();
+  const looking = setInterval(oneAtATime(look, 'idle schools could not be closed', log), idle / LOOKS).unref();
   const marking = setInterval(oneAtATime(mark, 'the ids of the schools could not be read', log), MARK_EVERY).unref();
 
   try {
