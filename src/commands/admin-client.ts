@@ -51,8 +51,8 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
   const loaded = file === undefined ? undefined : await readProcess(file, terminal);
   if (file !== undefined && loaded !== undefined && (flags.school !== undefined || !ofProcess))
     assertSchool(file, loaded, flags.school);
-  const below = flags.school === undefined ? '' : `/schools/${flags.school}`;
-  const address = (admin ?? addressOf(loaded)).replace(/\/$/, '') + below;
+  const mount = flags.school === undefined ? '' : `/schools/${flags.school}`;
+  const address = (admin ?? addressOf(loaded)).replace(/\/$/, '') + mount;
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw misused(`"${address}" is not the address of an admin listener, such as http://127.0.0.1:9090.`);
   }
@@ -62,7 +62,9 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
   // Certificates rarely name the loopback address used here, so the configured certificate itself is pinned.
   const trusted =
     pinned === undefined ? {} : { ca: pinned, allowPartialTrustChain: true, checkServerIdentity: () => undefined };
-  const secret = loaded?.admin.hmac[0];
+  // Each of them is accepted at the school. Where the process has none, the school's own is.
+  const signing = loaded?.admin.hmac[0] === undefined && flags.school !== undefined ? loaded?.schools : undefined;
+  const secret = (signing === undefined ? loaded : await signing.load(flags.school ?? ''))?.admin.hmac[0];
 
   const send = async (method: string, path: string, headers: Record<string, string>, body = Buffer.alloc(0)) => {
     const limits = { signal: AbortSignal.timeout(PATIENCE), longest: LONGEST_ANSWER, agent: false } as const;
@@ -83,6 +85,8 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
 
   return {
     address,
+    /** What the paths of the school are below; empty for the process. */
+    mount,
     /** The secret of `admin.hmac`, if the configuration was given and has one. */
     secret,
     /** Sends an unsigned GET. Throws CommandFailure when nothing answers. */

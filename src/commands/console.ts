@@ -9,7 +9,7 @@ const SIGN_IN = '/console/sign-in';
 export const define: Define = (command, terminal) => {
   gateOptions(command).action(async ({ browser, ...flags }: GateFlags & { readonly browser: boolean }) => {
     const { say, tell } = terminal;
-    const gate = await adminClient(flags, terminal);
+    const gate = await adminClient(flags, terminal, true);
     const { url, advice } = await wayIn(gate);
     say(url);
     for (const line of advice) tell(line);
@@ -26,7 +26,7 @@ interface WayIn {
 
 /** Throws CommandFailure if the gate would refuse it. */
 async function wayIn(gate: AdminClient): Promise<WayIn> {
-  const { address, secret } = gate;
+  const { address, secret, mount } = gate;
   if (secret === undefined) {
     await check(gate, SIGN_IN);
     const needed = address.startsWith('https:')
@@ -35,7 +35,7 @@ async function wayIn(gate: AdminClient): Promise<WayIn> {
     return { url: `${address}/console`, advice: [needed] };
   }
   const { privateHost, signLink } = await import('../operator/console/link.ts');
-  const path = `${SIGN_IN}?link=${signLink(secret, Math.floor(Date.now() / 1000))}`;
+  const path = `${SIGN_IN}?link=${signLink(secret, Math.floor(Date.now() / 1000), mount)}`;
   await check(gate, path);
   const url = new URL(address + path);
   const once = 'The link works once, within a minute.';

@@ -49,7 +49,6 @@ const MISDIRECTED: Refusal = {
   status: 421,
   text: 'This host name is not one of the listener’s. Use its address (127.0.0.1), localhost, a name without dots, or the name in listen.admin.host or listen.probes.host.',
 };
-const TO_CONSOLE: Reply = { status: 303, text: 'the console is at /console', headers: { location: '/console' } };
 const NOT_FOUND: Refusal = {
   status: 404,
   title: 'Not found',
@@ -87,7 +86,11 @@ export function adminApp({ health, isOurs, metrics, answers, commands, console }
   app.use((request, response, next) => (isFromPage(request) ? refuse(request, response, FROM_PAGE) : next()));
   app.use(commands);
   app.use((request, response, next) => (isOurs(request) ? next() : refuse(request, response, MISDIRECTED)));
-  app.get('/', (request, response, next) => (wantsPage(request) ? send(response, TO_CONSOLE) : next()));
+  app.get('/', (request, response, next) => {
+    if (!wantsPage(request)) return next();
+    const location = `${request.baseUrl}/console`;
+    return send(response, { status: 303, text: `the console is at ${location}`, headers: { location } });
+  });
 
   const served: Readonly<Record<string, AdminRoute>> = {
     '/livez': (request) => healthAnswer(request, health.live()),
@@ -153,7 +156,7 @@ function wantsPage({ headers }: Request): boolean {
 /** Sends a refusal, as a page if a browser shows it. */
 function refuse(request: Request, response: Response, reply: Refusal): void {
   const { title, text, sentence = text } = reply;
-  send(response, wantsPage(request) ? { ...reply, ...refusalPage(title, sentence) } : reply);
+  send(response, wantsPage(request) ? { ...reply, ...refusalPage(title, sentence, request.baseUrl) } : reply);
 }
 
 /** Sends text with a line feed at its end. Nothing here may be cached. */

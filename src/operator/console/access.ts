@@ -10,7 +10,7 @@ import { unixSeconds } from '../../storage/store.ts';
 import type { OnceOnly } from './console-state.ts';
 import { type ConsoleFrame, SIGN_IN, SIGN_OUT, see } from './frame.ts';
 import { LINK_LIFETIME, verifyLink } from './link.ts';
-import { isConsolePath, ROOT } from './paths.ts';
+import { isConsolePath, mountOf, ROOT } from './paths.ts';
 import { isOwnRequest } from './same-origin.ts';
 import { type Binding, type ConsoleSessions, type Session, TOTAL } from './session.ts';
 import { type ConsoleSignInView, signedOutPage, signInPage } from './sign-in-page.ts';
@@ -36,6 +36,8 @@ export type Access = ReturnType<typeof createAccess>;
 export function createAccess(callers: Callers, { frame, sessions, onceOnly }: AccessParts) {
   const { secrets, mtls, audit, clock } = callers;
   const refusal = callerRefusals(callers);
+  const linkOf = (request: IncomingMessage, link: string) =>
+    verifyLink(link, secrets, unixSeconds(clock), mountOf(request));
   const open = (request: IncomingMessage, response: ServerResponse, bound: Binding, reason: string): Session => {
     const session = sessions.begin(bound);
     audited('operator_signed_in', response, session, reason);
@@ -61,6 +63,7 @@ export function createAccess(callers: Callers, { frame, sessions, onceOnly }: Ac
     const page = signInPage({
       ...view,
       secret: secrets.length === 0 ? 'none' : isConfidential(request) ? 'asked' : 'in clear',
+      school: mountOf(request).split('/')[2],
       mtls: mtls !== undefined && sessions.boundToCertificate(request) === undefined,
       fromElsewhere: !isOwnRequest(request),
     });
@@ -77,7 +80,7 @@ export function createAccess(callers: Callers, { frame, sessions, onceOnly }: Ac
       const matched = secrets.filter((one) => isSameSecret(secret, one));
       return matched[0] === undefined ? undefined : { secret: matched[0], by: 'secret' };
     }
-    const verified = verifyLink(link, secrets, unixSeconds(clock));
+    const verified = linkOf(request, link);
     if (verified === undefined || !(await onceOnly.use(verified.mark, 2 * LINK_LIFETIME + 1))) return undefined;
     return { secret: verified.secret, by: 'link' };
   };
@@ -116,8 +119,12 @@ export function createAccess(callers: Callers, { frame, sessions, onceOnly }: Ac
 
     async form(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const { to, link } = readFields(queryOf(request.url), { longest: BODY_LIMIT });
-      if (link === undefined && (await find(request, response)) !== undefined) return see(response, returnPath(to));
-      const isUsable = link !== undefined && verifyLink(link, secrets, unixSeconds(clock)) !== undefined;
+      const verified = link === undefined ? undefined : linkOf(request, link);
+      // A link with another secret opens another session.
+      const isFor = verified && sessions.find(request)?.bound.to === sessions.boundToSecret(verified.secret).to;
+      if ((link === undefined || isFor) && (await find(request, response)) !== undefined)
+        return see(response, returnPath(to));
+      const isUsable = verified !== undefined;
       const view = { to: returnPath(to), link: isUsable ? link : undefined };
       if (link === undefined || isUsable) show(request, response, 200, view);
       else show(request, response, 401, { ...view, problem: WRONG_LINK });

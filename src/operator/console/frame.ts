@@ -6,7 +6,7 @@ import { type Html, type HtmlValue, html, htmlDocument } from '../../http/html.t
 import { palette } from '../../http/palette.ts';
 import { codePath, readInstalled } from '../../installation.ts';
 import type { ConsolePage } from './console-page.ts';
-import { ROOT } from './paths.ts';
+import { mountOf, ROOT } from './paths.ts';
 
 export const STYLESHEET = `${ROOT}/console.css`;
 export const ICON = `${ROOT}/icon.svg`;
@@ -84,7 +84,8 @@ ${operator !== undefined && html`<footer class="foot">coursegate ${manifest.vers
     });
   return {
     send(response: ServerResponse, status: number, view: View, headers: Readonly<Record<string, string>> = {}): void {
-      writeAnswer(response, { status, headers: { ...PAGE_HEADERS, ...headers }, body: render(view) });
+      const body = mounted(render(view), mountOf(response.req));
+      writeAnswer(response, { status, headers: { ...PAGE_HEADERS, ...headers }, body });
     },
     // In the colours of the members' pages.
     sendStylesheet: sendAsset(
@@ -117,10 +118,15 @@ export function addressOf(path: string): string {
   return path === '/' ? ROOT : ROOT + path;
 }
 
-/** Redirects the browser with GET (RFC 9110 section 15.4.4). */
+/** Pages name their addresses from ROOT on. Text cannot be taken for an attribute: its quotes are escaped. */
+function mounted(page: string, mount: string): string {
+  return mount === '' ? page : page.replace(/ (href|action)="(?=\/console[/?#"])/g, `$&${mount}`);
+}
+
+/** Redirects the browser with GET (RFC 9110 section 15.4.4) to a path of the console. */
 export function see(response: ServerResponse, path: string): void {
   const { 'content-type': _, ...headers } = PAGE_HEADERS;
-  writeAnswer(response, { status: 303, headers: { ...headers, location: path }, body: '' });
+  writeAnswer(response, { status: 303, headers: { ...headers, location: mountOf(response.req) + path }, body: '' });
 }
 
 /** The icon of the tab: a gate, in the colour of the pages. */

@@ -6,21 +6,24 @@ export const LINK_LIFETIME = 60;
 
 const FORM = /^(\d{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})$/;
 
-/** The value of `link` at /console/sign-in, which opens one session. `now` is in Unix seconds. */
-export function signLink(secret: string, now: number): string {
+/**
+ * The value of `link` at /console/sign-in, which opens one session. `now` is in Unix seconds. The link is valid below
+ * `mount` alone, since the operators of a process sign in to all of its schools with one secret.
+ */
+export function signLink(secret: string, now: number, mount = ''): string {
   const nonce = randomBytes(16).toString('hex');
-  return `${now}.${nonce}.${macOf(secret, String(now), nonce)}`;
+  return `${now}.${nonce}.${macOf(secret, String(now), nonce, mount)}`;
 }
 
 /**
  * The secret that signed the link, and a mark that identifies it, so that it is used once. Undefined if no secret signed
- * it, or not within LINK_LIFETIME.
+ * it for `mount`, or not within LINK_LIFETIME.
  */
-export function verifyLink(link: string, secrets: readonly string[], now: number) {
+export function verifyLink(link: string, secrets: readonly string[], now: number, mount: string) {
   const [, time = '', nonce = '', mark = ''] = FORM.exec(link) ?? [];
   if (mark === '' || Math.abs(now - Number(time)) > LINK_LIFETIME) return undefined;
   // Every secret is tried, so that the time taken does not reveal which one matched.
-  const [secret] = secrets.filter((one) => isSameSecret(mark, macOf(one, time, nonce)));
+  const [secret] = secrets.filter((one) => isSameSecret(mark, macOf(one, time, nonce, mount)));
   return secret === undefined ? undefined : { secret, mark };
 }
 
@@ -34,6 +37,6 @@ export function privateHost(secret: string): string {
   return `console-${mark}.localhost`;
 }
 
-function macOf(secret: string, time: string, nonce: string): string {
-  return createHmac('sha256', secret).update(`coursegate-console-v1\n${time}\n${nonce}`).digest('hex');
+function macOf(secret: string, time: string, nonce: string, mount: string): string {
+  return createHmac('sha256', secret).update(`coursegate-console-v1\n${time}\n${nonce}${mount}`).digest('hex');
 }

@@ -1,6 +1,13 @@
+import type { IncomingMessage } from 'node:http';
+
 export const ROOT = '/console';
 
 const LONGEST = 1024;
+
+/** What is before ROOT in the addresses that the browser has: empty, or `/schools/NAME` in a process with many schools. */
+export function mountOf(request: IncomingMessage): string {
+  return (request as { readonly baseUrl?: string }).baseUrl ?? '';
+}
 
 /** Whether a target that came from outside is a path of the console. */
 export function isConsolePath(target: string): boolean {

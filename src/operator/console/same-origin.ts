@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
+import { mountOf, ROOT } from './paths.ts';
 
 /**
  * Whether no other page caused the request. Browsers leave the Sec-Fetch fields out over plain HTTP to another machine:
@@ -7,9 +8,14 @@ import { TLSSocket } from 'node:tls';
  * is changed without one of the two fields.
  */
 export function isOwnRequest(request: IncomingMessage): boolean {
-  const { origin, 'sec-fetch-site': site } = request.headers;
-  if (origin !== undefined && origin !== originOf(request)) return false;
-  if (request.method === 'POST') return site === undefined ? origin !== undefined : site === 'same-origin';
+  const { origin, referer, 'sec-fetch-site': site } = request.headers;
+  const own = originOf(request);
+  if (origin !== undefined && origin !== own) return false;
+  if (request.method === 'POST') {
+    // All schools of a process have one origin. No form of one is for another.
+    if (referer !== undefined && !referer.startsWith(own + mountOf(request) + ROOT)) return false;
+    return site === undefined ? origin !== undefined : site === 'same-origin';
+  }
   return site === undefined || site === 'same-origin' || site === 'none';
 }
 

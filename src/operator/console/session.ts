@@ -5,6 +5,7 @@ import { type Callers, certificateOf, subjectOf } from '../../authorization-serv
 import { cookieValues } from '../../http/cookie-names.ts';
 import { isSameSecret } from '../../http/same-secret.ts';
 import { unixSeconds } from '../../storage/store.ts';
+import { mountOf, ROOT } from './paths.ts';
 
 /** Seconds without a request after which a session ends, and seconds after which it ends in any case. */
 const IDLE = 30 * 60;
@@ -64,8 +65,8 @@ export function createSessions(key: KeyObject, { secrets, mtls, clock }: Pick<Ca
     return now - seen < IDLE && now - began < TOTAL ? { id, began, seen, bound } : undefined;
   };
 
-  const attributes = ({ socket }: IncomingMessage, age: number) =>
-    `Max-Age=${age}; Path=/console; HttpOnly; SameSite=Strict${socket instanceof TLSSocket ? '; Secure' : ''}`;
+  const attributes = (request: IncomingMessage, age: number) =>
+    `Max-Age=${age}; Path=${mountOf(request)}${ROOT}; HttpOnly; SameSite=Strict${request.socket instanceof TLSSocket ? '; Secure' : ''}`;
   const cookie = (request: IncomingMessage, { id, began, seen, bound }: Session) => {
     const payload = Buffer.from(JSON.stringify([id, began, seen])).toString('base64url');
     const age = Math.min(IDLE, began + TOTAL - seen);

@@ -11,6 +11,8 @@ export interface ConsoleSignInView {
   readonly link?: string | undefined;
   /** Whether there is a secret, and the form asks for it: not where it would cross the network in clear. */
   readonly secret: 'asked' | 'in clear' | 'none';
+  /** Its name, if the process has many. */
+  readonly school?: string | undefined;
   /** Whether client certificates are accepted. */
   readonly mtls: boolean;
   /** Whether another page led here, so that the browser kept its session to itself. */
@@ -36,13 +38,13 @@ function openLink(to: string, link: string): Html {
 </form>`;
 }
 
-function waysIn({ to, secret, mtls, fromElsewhere }: ConsoleSignInView): Html {
+function waysIn({ to, secret, school, mtls, fromElsewhere }: ConsoleSignInView): Html {
   return html`${fromElsewhere && html`<p>Already signed in? <a href="${to}">Continue to the console</a></p>`}
 ${mtls && html`<p>Your browser shows no client certificate that <code>admin.mtls</code> accepts.</p>`}
 ${
   secret !== 'none' &&
   html`<p>Run this on the machine of the gate, and open the link that it prints:</p>
-<pre><code>coursegate console --config coursegate.yaml</code></pre>`
+<pre><code>coursegate console --config coursegate.yaml${school !== undefined && ` --school ${school}`}</code></pre>`
 }
 ${secret === 'asked' && secretForm(to)}
 ${secret === 'in clear' && html`<p class="muted">You cannot sign in with the secret here: this connection is neither encrypted nor from the machine of the gate.</p>`}`;

@@ -23,11 +23,8 @@ interface SchoolsAdminParts {
   readonly main: () => LoadedConfig;
 }
 
-/**
- * `/schools/NAME/…` is what the admin listener of a process with this one school has at `/…`, but for the console: its links
- * and cookies do not tell schools apart.
- */
-const OF_SCHOOL = /^\/schools\/([a-z0-9-]{1,63})(?!\/console(?:[/?]|$))(\/.*|$)/;
+/** `/schools/NAME/…` is what the admin listener of a process with this one school has at `/…`. */
+const OF_SCHOOL = /^\/schools\/([a-z0-9-]{1,63})(\/.*|$)/;
 
 /** The admin listener: probes and metrics of the process, and everything of each school below its name. */
 export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {
@@ -53,7 +50,7 @@ export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {
   };
   const app = once(create, { forgetFailure: true });
 
-  return async (request: IncomingMessage & { originalUrl?: string }, response) => {
+  return async (request: IncomingMessage & { originalUrl?: string; baseUrl?: string }, response) => {
     const [, name = '', path = ''] = OF_SCHOOL.exec(request.url ?? '') ?? [];
     const school = schools.get(name);
     const origin = school?.hosts[0]?.origin;
@@ -64,6 +61,7 @@ export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {
       requestOf(response).gate = gate.mark;
       // What was signed is the whole of it: a command for one school is none for another.
       request.originalUrl = request.url ?? '';
+      request.baseUrl = `/schools/${name}`;
       request.url = path === '' ? '/' : path;
       gate.generations.current().admin(request, response);
     } catch (err) {

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signLink } from '../../../src/operator/console/link.ts';
+import { csrfOf } from '../../operator/console/support/console.ts';
 import { type App, authorizationRequest, postForm, redeem, registerApp } from '../../support/app.ts';
 import { type Browser, createBrowser } from '../../support/browser.ts';
 import { commandSignature } from '../../support/commands.ts';
@@ -42,6 +44,8 @@ interface Known {
   readonly member: string;
   /** What the backend receives about the member. */
   readonly assertion: string;
+  /** Of an operator of the process in the console of the school. */
+  readonly operator: { readonly cookie: string; readonly session: string; readonly csrf: string };
 }
 
 const form = (fields: Record<string, string>): Pick<Sent, 'method' | 'headers' | 'body'> => ({
@@ -173,12 +177,48 @@ const KINDS: Readonly<Record<string, { of(one: Known): string; at(value: string,
   },
   'member id': {
     of: ({ member }) => member,
-    at: (value) => [
+    at: (value, two) => [
       { path: `/schools/two/members/${value}`, admin: true },
       { path: `/schools/two/members/${value}/revoke`, admin: true, ...json({ by: 'operator' }) },
+      console(`members/${value}`, ownSession(two)),
+    ],
+  },
+  'session of an operator in the console': {
+    of: ({ operator: { session } }) => session,
+    at: (value, { operator: { cookie, csrf } }) =>
+      // Under the name of its own cookie it is not even read.
+      ['coursegate_console_00000000', cookie].flatMap((name) => [
+        ...['', 'apps', 'sign-in'].map((page) => console(page, { cookie: `${name}=${value}` })),
+        console('sign-out', { cookie: `${name}=${value}` }, { csrf }),
+        { ...console('', { cookie: `${name}=${value}` }), path: '/console' },
+      ]),
+  },
+  'form token of the console': {
+    of: ({ operator: { csrf } }) => csrf,
+    at: (value, two) => ['sign-out', 'keys/rotate'].map((page) => console(page, ownSession(two), { csrf: value })),
+  },
+  'link to the console': {
+    // With the secret that opens both schools.
+    of: () => signLink(OPERATOR, Math.floor(Date.now() / 1000), '/schools/one'),
+    at: (value) => [
+      console(`sign-in?link=${value}`),
+      console('sign-in', {}, { link: value }),
+      { ...console('sign-in', {}, { link: value }), path: '/console/sign-in' },
     ],
   },
 };
+
+/** What a browser sends to the console of the second school. */
+function console(page: string, headers: Record<string, string> = {}, fields?: Record<string, string>): Sent {
+  const posted = fields === undefined ? undefined : form(fields);
+  const path = `/schools/two/console${page && `/${page}`}`;
+  const own = { accept: 'text/html', 'sec-fetch-site': 'same-origin', ...headers, ...posted?.headers };
+  return { ...posted, path, admin: true, headers: own };
+}
+
+function ownSession({ operator: { cookie, session } }: Known): Record<string, string> {
+  return { cookie: `${cookie}=${session}` };
+}
 
 /** The values that are sent in a header field or a cookie: these have no kind of their own in the table above. */
 function credentials({ client }: App): Record<string, string> {
@@ -241,6 +281,14 @@ describe.each([
     const asked = await postForm(`${origin}/api/oauth/token`, { ...token, code: 'x' }, { dpop: proof });
     const answer = await fetch(`${origin}/api/v1/whoami`, { headers: bearer(tokens.access_token) });
     const received = (await answer.json()) as Record<string, string>;
+    const at = (page: string, headers = {}, fields?: Record<string, string>) => {
+      const sent = console(page, headers, fields);
+      return send({ ...sent, path: origin === TWO ? sent.path : sent.path.replace('two', 'one') });
+    };
+    const [cookie = '', session = ''] =
+      (await at('sign-in', {}, { secret: OPERATOR })).headers['set-cookie']?.[0]?.split(/[=;]/) ?? [];
+    const first = await at('', { cookie: `${cookie}=${session}` });
+    expect(first.status).toBe(200);
     return {
       app,
       browser,
@@ -254,6 +302,7 @@ describe.each([
       nonce: asked.headers.get('dpop-nonce') ?? '',
       member: String(decodeJwt(String(tokens.id_token)).sub),
       assertion: received['x-coursegate-assertion'] ?? '',
+      operator: { cookie, session, csrf: csrfOf(first.text) },
     };
   };
 
@@ -279,7 +328,7 @@ describe.each([
     const plain = JSON.stringify({ status, fields, text })
       .replaceAll(value, '<value>')
       .replaceAll(encodeURIComponent(value), '<value>');
-    return plain.replace(/[\w-]{16,}(?:\.[\w-]+)*/g, '<random>');
+    return plain.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>').replace(/[\w-]{16,}(?:\.[\w-]+)*/g, '<random>');
   };
   /** A value of the same form that nobody has ever had. */
   const unknown = (value: string) =>
@@ -353,7 +402,7 @@ describe.each([
     expect(await ask(one.nonce)).toBe(await ask(unknown(one.nonce)));
   });
 
-  it('a webhook, a command and a link to the console of one school are none at the other', async () => {
+  it('a webhook and a command of one school are none at the other', async () => {
     const body = JSON.stringify({ user: 'm-1001' });
     const hook = (secret: string, name = 'two') =>
       send({
@@ -375,8 +424,6 @@ describe.each([
       });
     expect((await signed('/schools/two/keys', OF_ONE)).status).toBe(401);
     expect((await signed('/schools/one/keys', OF_ONE)).status).toBe(200);
-    for (const path of ['/schools/two/console', '/schools/two/console/sign-in?link=x', '/console'])
-      expect((await send({ path, admin: true })).status, path).toBe(404);
     // Each school's members are there as before.
     expect((await send({ path: '/api/v1/whoami', headers: bearer(two.access) })).status).toBe(200);
     expect((await hook(PLATFORM.two)).status).toBe(200);
