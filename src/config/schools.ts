@@ -44,8 +44,10 @@ export function completed(tree: Tree, role: FileRole): Tree {
   if (role === 'whole') return tree;
   if (role === 'main') return merge(NO_SCHOOL, tree) as Tree;
   const { listen = {}, log, reload } = role.main.written.tree;
-  const { decisions: _, ...listening } = listen as Tree;
-  return merge(tree, { listen: listening, log, reload, store: { kind: 'memory' } }) as Tree;
+  const { decisions, ...listening } = listen as Tree;
+  // Its routes need to know only whether gateways may ask.
+  const asked = decisions === undefined ? {} : { decisions: { address: 'unix:/of/the/process' } };
+  return merge(tree, { listen: { ...listening, ...asked }, log, reload, store: { kind: 'memory' } }) as Tree;
 }
 
 /** Finds keys that belong in the other file. `own` is what the file itself sets. */
@@ -57,7 +59,6 @@ export function misplacedKeys(own: Tree, role: FileRole): readonly UntracedProbl
     );
   if (role === 'main') {
     const here = new Set<string>([...OF_PROCESS, ...OF_BOTH, 'extends']);
-    const decisions = isObject(own.listen) && own.listen.decisions !== undefined;
     return [
       ...Object.keys(own)
         .filter((key) => !here.has(key))
@@ -65,7 +66,6 @@ export function misplacedKeys(own: Tree, role: FileRole): readonly UntracedProbl
       ...(isObject(own.admin) && own.admin.webhooks !== undefined
         ? [at(['admin', 'webhooks'], 'belongs in the file of a school: a webhook is about the members of one')]
         : []),
-      ...(decisions ? [at(['listen', 'decisions'], 'cannot be used together with `schools` yet')] : []),
     ];
   }
   return [
@@ -101,8 +101,11 @@ export function withProcess<T extends Omit<LoadedConfig, 'loadText'>>(loaded: T,
   const { secret, furtherSecrets, redis, databaseUrl } = main;
   const hmac = [...loaded.admin.hmac, ...main.admin.hmac];
   const { mtls } = main.config.admin;
+  const asking = 'listen.decisions.secret';
+  const known = main.secrets.get(asking);
   return {
     ...loaded,
+    secrets: known === undefined ? loaded.secrets : new Map([...loaded.secrets, [asking, known]]),
     ...{ secret, furtherSecrets, redis, databaseUrl },
     admin: { hmac, mtls: main.admin.mtls },
     config: { ...loaded.config, listen, store, log, reload, admin: { ...loaded.config.admin, mtls } },

@@ -1,4 +1,5 @@
-import type { Config, RouteConfig } from '../config/schema.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { RouteConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
@@ -10,13 +11,15 @@ import { methodOverrides } from '../upstream/method-override/method-override.ts'
 import { ownRecordHandler } from '../upstream/own-record-handler.ts';
 import { DecisionResponse } from './decision-response.ts';
 
-type Served = Pick<Config, 'origin' | 'upstreams' | 'limits'>;
-
 /**
  * The handler of a route whose requests a gateway forwards, in place of forwarding them: lets an admitted request pass,
  * with the identity of its member. Guards that need no body are the same as for forwarded requests.
  */
-export function admitHandler(entry: RouteConfig, config: Served, identity: IdentityFor): Handler {
+export function admitHandler(
+  entry: RouteConfig,
+  { config, asserts = config.origin }: Pick<LoadedConfig, 'config' | 'asserts'>,
+  identity: IdentityFor,
+): Handler {
   const { upstream } = entry;
   const kinds = config.upstreams[upstream]?.identity ?? [];
   return ownRecordHandler(entry, 0, (exchange) => {
@@ -28,7 +31,7 @@ export function admitHandler(entry: RouteConfig, config: Served, identity: Ident
     refuseHiddenMethod(exchange);
     if (!(response instanceof DecisionResponse)) throw new Error('Only a decision can be admitted.');
     record.upstream = upstream;
-    const admitted = { method: request.method ?? '', url: config.origin + target.path };
+    const admitted = { method: request.method ?? '', url: asserts + target.path };
     const admit = (fields: Fields): undefined => response.admit(everyField(fields), ownFields);
     const known = identity(principal, upstream, kinds, admitted);
     return known instanceof Promise ? known.then(admit) : admit(known);

@@ -1,15 +1,13 @@
 // Plugin mode: a gateway asks here about each request to a protected route, and forwards it itself. The steps of a
 // request are the same as for one that comes through the public listener; only the handler of its route differs.
 
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { LoadedConfig } from '../config/load.ts';
-import { type Answer, asGatewayError, GatewayError, renderFailure } from '../errors.ts';
+import { asGatewayError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
 import { withinRequest } from '../http/current-request.ts';
 import { fieldValues } from '../http/field-values.ts';
 import { type RequestInFlight, requestOf } from '../http/requests-in-flight.ts';
-import { isSameSecret } from '../http/same-secret.ts';
 import type { Log } from '../operations/log.ts';
 import { createLogThrottle } from '../operations/log-throttle.ts';
 import type { RequestParts } from '../request/parts.ts';
@@ -19,43 +17,25 @@ import { refuseForged, separateCredentials } from './client-fields.ts';
 import type { DecisionResponse } from './decision-response.ts';
 import { gatewayFingerprint } from './fingerprint.ts';
 import { createForwarding, tellEnvoy } from './forwarding.ts';
-import { tellNginx, unpacked } from './nginx-answer.ts';
-import { familyAt, type OriginalRequest, readOriginal } from './original-request.ts';
-import { DECISION_FIELDS, DECISION_PATHS } from './protocol.ts';
+import { type Family, type OriginalRequest, readOriginal } from './original-request.ts';
+import { DECISION_FIELDS } from './protocol.ts';
 
-/** Names in lower case. */
-const [SECRET, CONFIG, ANSWER] = [DECISION_FIELDS.secret, DECISION_FIELDS.config, DECISION_FIELDS.answer].map((name) =>
-  name.toLowerCase(),
-) as [string, string, string];
+const CONFIG = DECISION_FIELDS.config.toLowerCase();
 
-/** Answers decision requests. */
-export type Decisions = (request: IncomingMessage, response: DecisionResponse) => void;
+/** Answers what a gateway asks. */
+export type Decisions = (request: IncomingMessage, response: DecisionResponse, family: Family) => void;
 
 /** `parts` has the routes that gateways may ask about, and no site. */
 export function createDecisions(
   { clock, log }: { readonly clock: () => number; readonly log: Pick<Log, 'warn'> },
-  { config, secrets }: Pick<LoadedConfig, 'config' | 'secrets'>,
+  loaded: Pick<LoadedConfig, 'config' | 'asserts'>,
   parts: RequestParts,
 ): Decisions {
-  // Undefined: everyone who can reach the listener may ask.
-  const secret = secrets.get('listen.decisions.secret');
-  const fingerprint = gatewayFingerprint(config);
-  const forwardingOf = createForwarding(config);
+  const fingerprint = gatewayFingerprint(loaded);
+  const forwardingOf = createForwarding(loaded.config);
   const throttled = createLogThrottle({ clock, lines: 10, apart: 60_000 });
   const { inFlight, records, connections, admission, provenanceOf, origin } = parts;
   const atTheEnd = [records.over, connections.over, admission.over, inFlight.closed];
-  const warn = (key: string, message: string): void =>
-    throttled(key, (suppressed) => log.warn({ suppressed }, message));
-
-  const mayAsk = (given: readonly string[], of: readonly string[]): boolean => {
-    if (secret !== undefined && !(given.length === 1 && isSameSecret(given[0] as string, secret))) {
-      warn('secret', 'a gateway was refused: it sent another secret than listen.decisions.secret, or none');
-      return false;
-    }
-    if (of.length !== 1 || of[0] !== fingerprint)
-      warn('stale', 'the configuration of a gateway is out of date: generate it again with coursegate snippets');
-    return true;
-  };
 
   /** Decides about what `read` makes of a request, which may throw a GatewayError. The response tells the result. */
   const decide = (
@@ -90,20 +70,17 @@ export function createDecisions(
     if (work !== undefined) inFlight.hold(work);
   };
 
-  return (request, response) => {
-    const { rawHeaders, url = '' } = request;
-    const sent = (name: string) => fieldValues(rawHeaders, name);
-    const allowed = mayAsk(sent(SECRET), sent(CONFIG));
-    const family = familyAt(url);
+  return (request, response, family) => {
+    const { rawHeaders } = request;
+    const [of, ...more] = fieldValues(rawHeaders, CONFIG);
+    if (of !== fingerprint || more.length > 0)
+      throttled('stale', (suppressed) =>
+        log.warn(
+          { suppressed },
+          'the configuration of a gateway is out of date: generate it again with coursegate snippets',
+        ),
+      );
     const one = requestOf(response);
-    // Without a family it is a mistake of the operator, if not nginx with an answer for its client: nothing passes.
-    if (!allowed || family === undefined) {
-      inFlight.take(one, [inFlight.closed]);
-      const given = allowed && url === DECISION_PATHS.answer ? sent(ANSWER) : [];
-      writeAnswer(response, keptAnswer(given));
-      return;
-    }
-    if (family === 'nginx') response.tell = tellNginx;
     if (family === 'envoy') {
       response.tell = tellEnvoy(one, forwardingOf);
       request.rawHeaders = separateCredentials(rawHeaders);
@@ -114,10 +91,4 @@ export function createDecisions(
       return readOriginal(family, request, origin);
     });
   };
-}
-
-/** The answer to a refused request, which nginx brings back for the client; a 503 if there is none. */
-function keptAnswer(sent: readonly string[]): Answer {
-  const answer = sent.length === 1 ? unpacked(sent[0] as string) : undefined;
-  return answer ?? renderFailure(new GatewayError('store_unavailable'), 'problem', randomUUID());
 }

@@ -23,6 +23,16 @@ const FIELDS: Readonly<Record<Exclude<Family, 'envoy'>, string>> = {
   forwardAuth: 'x-forwarded',
 };
 
+function hostField(family: Family): string {
+  return family === 'envoy' ? 'host' : `${FIELDS[family]}-host`;
+}
+
+/** The host of the original request; undefined unless the gateway names it exactly once. */
+export function hostAsked(family: Family, { rawHeaders }: IncomingMessage): string | undefined {
+  const hosts = fieldValues(rawHeaders, hostField(family));
+  return hosts.length === 1 ? hosts[0] : undefined;
+}
+
 const METHOD = /^[A-Z]{1,32}$/;
 
 const FAMILIES: ReadonlyMap<string, Family> = new Map(
@@ -50,18 +60,11 @@ export function readOriginal(family: Family, request: IncomingMessage, origin: s
     if (values.length !== 1) throw invalidRequest(`The gateway must send exactly one ${name}.`);
     return values[0] as string;
   };
-  const { method, host, uri } =
+  const host = field(hostField(family));
+  const { method, uri } =
     family === 'envoy'
-      ? {
-          method: request.method ?? '',
-          host: field('host'),
-          uri: (request.url ?? '').slice(DECISION_PATHS.envoy.length),
-        }
-      : {
-          method: field(`${FIELDS[family]}-method`),
-          host: field(`${FIELDS[family]}-host`),
-          uri: field(`${FIELDS[family]}-uri`),
-        };
+      ? { method: request.method ?? '', uri: (request.url ?? '').slice(DECISION_PATHS.envoy.length) }
+      : { method: field(`${FIELDS[family]}-method`), uri: field(`${FIELDS[family]}-uri`) };
   if (!METHOD.test(method)) throw invalidRequest('The method of this request is not one that is taken here.');
   if (host.toLowerCase() !== authorityOf(origin)) throw invalidRequest('This host is not one that is served here.');
   if (uri.length > LONGEST_TARGET) throw new GatewayError('uri_too_long');

@@ -27,7 +27,7 @@ export function openDecisions(
   const asked = routes.map(({ value, slashed: _, ...routed }): Routed<Route> => {
     const { entry } = value;
     return entry?.forwardedBy === 'gateway'
-      ? { ...routed, value: { ...value, handler: admitHandler(entry, config, identity) } }
+      ? { ...routed, value: { ...value, handler: admitHandler(entry, loaded, identity) } }
       : { ...routed, value: { protection: 'public', voice: 'problem', cors: value.cors, handler: refuseOther } };
   });
   const parts: RequestParts = {

@@ -75,7 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const { listen } = loaded.config;
     const files = descriptorLimit();
     const bounds = connectionBounds(files, listen.maxConnections, listen.decisions !== undefined);
-    const listeners = await openListeners(loaded, inFlight, bounds, served.handlers);
+    const listeners = await openListeners(loaded, { inFlight, bounds, log, clock }, served.handlers);
     if (bounds.public < listen.maxConnections)
       log.info(
         { descriptors: files, connections: bounds.public },
@@ -126,7 +126,7 @@ async function serveOne(parts: ServedParts): Promise<ServedGates> {
     handlers: {
       dispatch: () => current().dispatch,
       admin: (request, response) => current().admin(request, response),
-      decisions: () => current().decisions,
+      decisions: (...asked) => current().decisions?.(...asked),
     },
     gates: () => [gate],
     reloadWith: (listeners) => createReload({ foundation, generations, listeners, draining: parts.draining }),

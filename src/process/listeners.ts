@@ -10,6 +10,7 @@ import { lingerAfterEarlyAnswers } from '../http/linger.ts';
 import { listen as listenOnPort } from '../http/listen.ts';
 import { keepPace } from '../http/pace.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
+import type { Log } from '../operations/log.ts';
 import type { Dispatch } from '../request/dispatch.ts';
 import type { connectionBounds } from './descriptors.ts';
 import { drainOf } from './drain.ts';
@@ -37,8 +38,8 @@ export interface ListenerHandlers {
   /** Of the generation that is current when a request arrives: it handles the request until its end. */
   readonly dispatch: () => Dispatch;
   readonly admin: RequestListener;
-  /** The same throughout: `listen` changes only with a restart. Undefined if no gateway may ask. */
-  readonly decisions: () => Decisions | undefined;
+  /** Called only if gateways may ask: `listen` changes only with a restart. */
+  readonly decisions: Decisions;
 }
 
 export type Listeners = Awaited<ReturnType<typeof openListeners>>;
@@ -51,9 +52,17 @@ const ADMIN_GRACE = 1;
  * (EADDRINUSE, EACCES, with the port) if one cannot listen; then none is left open.
  */
 export async function openListeners(
-  { config: { listen: settings, limits }, admin: { mtls } }: LoadedConfig,
-  inFlight: RequestsInFlight,
-  bounds: ReturnType<typeof connectionBounds>,
+  { config: { listen: settings, limits }, admin: { mtls }, secrets }: LoadedConfig,
+  {
+    inFlight,
+    bounds,
+    ...of
+  }: {
+    readonly inFlight: RequestsInFlight;
+    readonly bounds: ReturnType<typeof connectionBounds>;
+    readonly log: Log;
+    readonly clock: () => number;
+  },
   { dispatch, admin, decisions }: ListenerHandlers,
 ) {
   const headTimeout = Math.max(1, Math.round(settings.headTimeout * 1000));
@@ -115,12 +124,14 @@ export async function openListeners(
   }
   if (settings.decisions !== undefined) {
     const { DecisionResponse: Response } = await import('../decisions/decision-response.ts');
+    const { createQuestions } = await import('../decisions/questions.ts');
     // Gateways take longer heads than the public listener. A 431 would close a connection that they use for others.
     const options = {
       ...{ ServerResponse: Response, optimizeEmptyRequests: true },
       ...{ maxHeaderSize: 4 * limits.headers, keepAliveTimeout: 75_000 },
     };
-    const server = createServer(options, (request, response) => decisions()?.(request, response));
+    const secret = secrets.get('listen.decisions.secret');
+    const server = createServer(options, createQuestions({ ...of, secret }, decisions));
     servers.push([server as Server, settings.decisions.address]);
   }
   // Beyond these, node:net closes a connection as soon as it has accepted it.

@@ -163,7 +163,7 @@ describe('another identity field in the list', () => {
     const record = { provenance, upstream: 'school' };
     const target = { path: '/api/v1/x', query: '' };
     const exchange = { request, response, record, target, principal: { kind: 'anonymous' }, ownFields: [] };
-    await admitHandler(route, config, () => ({}))(exchange as never);
+    await admitHandler(route, { config }, () => ({}))(exchange as never);
     expect(identity.filter((_, at) => at % 2 === 0)).toEqual([...FIELDS, ANOTHER]);
     expect(createForwarding(config)({ request, record } as never, identity).remove).toContain('x-pupil-phone');
   });

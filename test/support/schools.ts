@@ -71,13 +71,13 @@ export async function startSchools(options: SchoolsOptions): Promise<Schools> {
   writeFileSync(join(folder, 'template.yaml'), JSON.stringify(template({ ...backend.urls, echo: echo.url })));
   for (const [name, settings] of Object.entries(schools)) write(name, settings);
   const main = join(folder, 'main.yaml');
-  const writeMain = (settings: Settings): void =>
+  const writeMain = ({ listen = {}, ...settings }: Settings): void =>
     writeFileSync(
       main,
       JSON.stringify({
         version: 1,
         schools: './schools/*.yaml',
-        listen: { port, admin: { port: 0 } },
+        listen: { port, admin: { port: 0 }, ...(listen as object) },
         store: { kind: 'sqlite', path: './coursegate.db' },
         ...settings,
       }),

@@ -1,5 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Decisions } from '../../decisions/decisions.ts';
+import { isFileOf } from '../../decisions/fingerprint.ts';
+import { hostAsked } from '../../decisions/original-request.ts';
+import type { Generation } from '../../generation/generation.ts';
+import { writeAnswer } from '../../http/answer.ts';
 import { createConnections } from '../../http/connections.ts';
 import { type RequestInFlight, requestOf } from '../../http/requests-in-flight.ts';
 import type { Dispatch } from '../../request/dispatch.ts';
@@ -12,21 +17,27 @@ import type { HostedSchool } from './school.ts';
 const MISDIRECTED = { status: 421, text: '421 Misdirected Request' };
 const BAD_REQUEST = { status: 400, text: '400 Bad Request' };
 const UNAVAILABLE = { status: 503, text: '503 Service Unavailable' };
+const PLAIN = { 'content-type': 'text/plain', 'cache-control': 'no-store' };
 
 /**
  * Hands each request to the gate that Host names, opening it first if need be. It is Host alone: the gate's proxies pass
- * it on as they received it. `misdirected` is called for each request to an unknown host.
+ * it on as they received it. A question of a gateway goes to the gate of the host that it is about, if the gateway's file
+ * was written for that school: the gateway chose the file, and the backend in it, by rules of its own. `misdirected` is
+ * called for each request to an unknown host.
  */
-export function schoolsDispatch(hosts: HostMap<HostedSchool>, misdirected: () => void): Dispatch {
+export function schoolsDispatch(
+  hosts: HostMap<HostedSchool>,
+  misdirected: () => void,
+): Dispatch & { readonly question: Decisions } {
   const connections = createConnections();
 
   const gateAt = (
+    found: ReturnType<typeof hosts.at>,
     request: IncomingMessage,
     one: RequestInFlight,
-    use: (dispatch: Dispatch) => void,
+    use: (generation: Generation) => void,
     refuse: (answer: typeof MISDIRECTED, location?: string) => void,
   ): void => {
-    const found = hosts.at(request.headers.host);
     if (found === undefined) {
       misdirected();
       refuse(MISDIRECTED);
@@ -42,7 +53,7 @@ export function schoolsDispatch(hosts: HostMap<HostedSchool>, misdirected: () =>
     const serve = (gate: NonNullable<ReturnType<typeof school.openedAt>>): void => {
       gate.usedAt = performance.now();
       one.gate = gate.mark;
-      use(gate.generations.current().dispatch);
+      use(gate.generations.current());
     };
     const opened = school.openedAt(origin);
     if (opened !== undefined) {
@@ -64,22 +75,35 @@ export function schoolsDispatch(hosts: HostMap<HostedSchool>, misdirected: () =>
         response.shouldKeepAlive = false;
         response
           .writeHead(status, {
-            'content-type': 'text/plain',
-            'cache-control': 'no-store',
+            ...PLAIN,
             connection: 'close',
             ...(location !== undefined && { location }),
           })
           .end(`${text}\n`);
       };
-      gateAt(request, requestOf(response), (dispatch) => dispatch.request(request, response), refuse);
+      const found = hosts.at(request.headers.host);
+      gateAt(found, request, requestOf(response), ({ dispatch }) => dispatch.request(request, response), refuse);
+    },
+    question(request, response, family): void {
+      const found = hosts.at(hostAsked(family, request));
+      const isItsOwn =
+        found?.kind === 'serve' && isFileOf(found.school.hosts[0]?.origin ?? found.origin, request.rawHeaders);
+      gateAt(
+        isItsOwn ? found : undefined,
+        request,
+        requestOf(response),
+        ({ decisions }) => decisions?.(request, response, family),
+        ({ status, text }) => writeAnswer(response, { status, headers: PLAIN, body: `${text}\n` }),
+      );
     },
     upgrade(one: RequestInFlight, socket: Duplex, head: Buffer): void {
       // Until a gate has it, a reset of the connection would end the process.
       socket.on('error', () => socket.destroy());
       gateAt(
+        hosts.at(one.request.headers.host),
         one.request,
         one,
-        (dispatch) => dispatch.upgrade(one, socket, head),
+        ({ dispatch }) => dispatch.upgrade(one, socket, head),
         ({ text }) => refuseOn(socket, text),
       );
     },

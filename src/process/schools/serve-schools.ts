@@ -154,7 +154,7 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
     handlers: {
       dispatch: () => dispatch,
       admin: schoolsAdmin({ ...{ schools, ground, metrics, log, clock, draining }, main: () => main }),
-      decisions: () => undefined,
+      decisions: dispatch.question,
     },
     reloadWith: ({ renewTls }) =>
       reloadsOneByOne(

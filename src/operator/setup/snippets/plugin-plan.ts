@@ -57,7 +57,7 @@ export const MEMBER_CACHE_CONTROL = 'private, no-store';
  * @param gate host:port of the public listener
  */
 export function pluginPlan(
-  loaded: Pick<LoadedConfig, 'config' | 'secrets'>,
+  loaded: Pick<LoadedConfig, 'config' | 'secrets' | 'asserts'>,
   gate: string,
   internal = randomBytes(8).toString('hex'),
 ) {
@@ -73,7 +73,7 @@ export function pluginPlan(
   const scheme = protocol.slice(0, -1);
   return {
     /** Sent in X-Coursegate-Config, and named in the first line of the file. */
-    fingerprint: gatewayFingerprint(config),
+    fingerprint: gatewayFingerprint(loaded),
     /** The public origin: its URL, and its host with the port if it is not the default one. */
     origin: { url: origin, host, scheme, port: port || (scheme === 'https' ? '443' : '80') },
     /** host:port at which the gateway reaches the public listener of the gate. */
