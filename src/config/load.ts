@@ -205,9 +205,13 @@ function sorted(problems: readonly Problem[], file: string): readonly Problem[] 
 }
 
 /** Makes paths absolute. Drops a disabled Account API, so that it cannot be mounted by mistake. */
-function withAbsolutePaths({ account, store, login, ...rest }: Config, resolve: (path: string) => string): Config {
+function withAbsolutePaths(
+  { account, store, login, domains, ...rest }: Config,
+  resolve: (path: string) => string,
+): Config {
   return {
     ...rest,
+    ...(domains !== undefined && { domains: resolve(domains) }),
     login: 'file' in login ? { ...login, file: resolve(login.file) } : login,
     store: store.kind === 'sqlite' ? { ...store, path: resolve(store.path) } : store,
     ...(account?.enabled === true

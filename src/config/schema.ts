@@ -74,6 +74,7 @@ export const configSchema = z.strictObject({
   version: z.literal(1),
   extends: text.optional(),
   schools: text.regex(SCHOOL_FILES, 'must be the files of a folder, such as ./schools/*.yaml').optional(),
+  domains: text.optional(),
   origin,
   aliases: z.record(origin, z.enum(['redirect', 'serve'])).optional(),
   name: text.max(64).default('This school'),

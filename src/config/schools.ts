@@ -10,9 +10,8 @@ import { merge, type Tree } from './tree.ts';
  * Many schools in one process. The main file has the keys of the process and names the folder of the schools' files, each
  * of which is the configuration of one school.
  */
-const OF_PROCESS = ['listen', 'store', 'secret', 'furtherSecrets', 'log', 'reload', 'schools'] as const;
+const OF_PROCESS = ['listen', 'store', 'secret', 'furtherSecrets', 'log', 'reload', 'schools', 'domains'] as const;
 const OF_BOTH = ['$schema', 'version', 'admin'];
-const OF_SCHOOL = ['aliases'];
 
 /** What the main file is read with, in place of what its schools have. Nothing is served by it. */
 const NO_SCHOOL: Tree = {
@@ -54,9 +53,9 @@ export function completed(tree: Tree, role: FileRole): Tree {
 export function misplacedKeys(own: Tree, role: FileRole): readonly UntracedProblem[] {
   const at = (path: readonly string[], message: string): UntracedProblem => ({ path, at: 'key', message });
   if (role === 'whole')
-    return OF_SCHOOL.filter((key) => own[key] !== undefined).map((key) =>
-      at([key], 'is for the files of `schools`: this file has one school with one origin'),
-    );
+    return ['aliases', 'domains']
+      .filter((key) => own[key] !== undefined)
+      .map((key) => at([key], 'is for many schools, which `schools` lists: this file has one, with one origin'));
   if (role === 'main') {
     const here = new Set<string>([...OF_PROCESS, ...OF_BOTH, 'extends']);
     return [

@@ -118,12 +118,13 @@ function isConsole(path: string): boolean {
 
 /**
  * What other machines may request of the admin listener: a kubelet's probes and Prometheus connect to the pod's
- * address. These paths are passed on to `admin` without their query, because the verbose output is for operators only.
+ * address, and a proxy asks for which names it may obtain certificates. These paths are passed on to `admin`, all but the
+ * last without their query, because the verbose output is for operators only.
  */
 export function probesApp(admin: RequestHandler): Express {
   const app = plainApp();
-  app.get(['/livez', '/readyz', '/metrics'], (request, response, next) => {
-    request.url = request.path;
+  app.get(['/livez', '/readyz', '/metrics', '/tls'], (request, response, next) => {
+    if (request.path !== '/tls') request.url = request.path;
     return admin(request, response, next);
   });
   app.use((_request, response) => send(response, NOT_FOUND));

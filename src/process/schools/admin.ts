@@ -11,10 +11,12 @@ import type { Log } from '../../operations/log.ts';
 import type { Metrics } from '../../operations/metrics.ts';
 import type { Clock } from '../../storage/store.ts';
 import { joinedExposition } from './exposition.ts';
+import type { HostMap } from './hosts.ts';
 import type { HostedSchool } from './school.ts';
 
 interface SchoolsAdminParts {
   readonly schools: ReadonlyMap<string, HostedSchool>;
+  readonly hosts: HostMap<HostedSchool>;
   readonly ground: Pick<Ground, 'probe'>;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -26,9 +28,12 @@ interface SchoolsAdminParts {
 /** `/schools/NAME/…` is what the admin listener of a process with this one school has at `/…`. */
 const OF_SCHOOL = /^\/schools\/([a-z0-9-]{1,63})(\/.*|$)/;
 
+/** As a proxy asks before it obtains a certificate. A domain name has at most 253 characters (RFC 1035 section 2.3.4). */
+const TLS_FOR = /^\/tls\?domain=([a-z0-9.-]{1,253})$/;
+
 /** The admin listener: probes and metrics of the process, and everything of each school below its name. */
 export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {
-  const { schools, ground, metrics, log, clock, draining, main } = parts;
+  const { schools, hosts, ground, metrics, log, clock, draining, main } = parts;
   const health = (): ReturnType<typeof createHealth> => {
     const mistaken = [...schools.values()].filter(({ mistake }) => mistake !== undefined).length;
     const mentioned = [counted(schools.size, 'school'), ...(mistaken > 0 ? [`${mistaken} with mistakes`] : [])];
@@ -43,7 +48,13 @@ export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {
       health: { live: () => health().live(), ready: () => health().ready() },
       isOurs: hostCheck([listen.admin.host, listen.probes?.host ?? [], hostname()].flat()),
       metrics: () => joinedExposition(metrics, schools.values()),
-      answers: { '/schools': () => ({ json: { schools: [...schools.values()].map(described) } }) },
+      answers: {
+        '/schools': () => ({ json: { schools: [...schools.values()].map(described) } }),
+        '/tls': ({ url }) => {
+          const isServed = hosts.certifies(TLS_FOR.exec(url)?.[1] ?? '');
+          return isServed ? { text: 'ok' } : { status: 404, text: 'not found' };
+        },
+      },
       commands: (_request, _response, next) => next(),
       console: (_request, _response, next) => next(),
     });

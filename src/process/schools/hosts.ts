@@ -40,9 +40,17 @@ export async function readHosts(file: string, sources: SourceFiles): Promise<rea
   return hostsIn((await readSettings(file, sources)).tree);
 }
 
+interface HasHosts {
+  readonly hosts: readonly SchoolHost[];
+  /** Whether nothing is served at its addresses, because its file was never valid. */
+  readonly isRefused: boolean;
+}
+
 /** Which school is at which address. */
-export class HostMap<Owner extends { readonly hosts: readonly SchoolHost[] }> {
+export class HostMap<Owner extends HasHosts> {
   #hosts = new Map<string, SchoolHost & { readonly school: Owner }>();
+  /** By the name that a certificate is for: those of addresses with TLS, without their ports. */
+  #domains = new Map<string, Owner[]>();
 
   /**
    * Replaces the addresses with those of all schools. An address that two schools have stays with the one whose name comes first.
@@ -58,6 +66,12 @@ export class HostMap<Owner extends { readonly hosts: readonly SchoolHost[] }> {
         else if (first.school !== school) taken.push({ school, host: one.host, of: first.school });
       }
     this.#hosts = hosts;
+    this.#domains = new Map();
+    for (const { host, usualPort, school } of hosts.values()) {
+      if (usualPort !== ':443') continue;
+      const domain = host.replace(/:\d+$/, '');
+      this.#domains.set(domain, [...(this.#domains.get(domain) ?? []), school]);
+    }
     return taken;
   }
 
@@ -70,5 +84,15 @@ export class HostMap<Owner extends { readonly hosts: readonly SchoolHost[] }> {
     const colon = name.lastIndexOf(':');
     const bare = colon === -1 ? undefined : this.#hosts.get(name.slice(0, colon));
     return bare?.usualPort === name.slice(colon) ? bare : undefined;
+  }
+
+  /** Whether a proxy in front may obtain a certificate for a name: a school is served there, or redirected from there. */
+  certifies(domain: string): boolean {
+    return this.#domains.get(domain)?.some(({ isRefused }) => !isRefused) ?? false;
+  }
+
+  /** All of these names, in the order of the alphabet. */
+  domains(): readonly string[] {
+    return [...this.#domains.keys()].filter((domain) => this.certifies(domain)).toSorted();
   }
 }

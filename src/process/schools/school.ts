@@ -66,6 +66,11 @@ export class HostedSchool {
     return this.#mistake;
   }
 
+  /** Whether its file has a mistake and none was valid before, so that nothing is served. */
+  get isRefused(): boolean {
+    return this.#mistake !== undefined && this.#valid === undefined;
+  }
+
   get gates(): Iterable<OpenedGate> {
     return this.#gates.values();
   }

@@ -14,6 +14,7 @@ import { reloadsOneByOne } from '../reload.ts';
 import type { ServedGates, ServedParts } from '../served.ts';
 import { schoolsAdmin } from './admin.ts';
 import { schoolsDispatch } from './dispatch.ts';
+import { domainsFile } from './domains-file.ts';
 import { HostMap } from './hosts.ts';
 import { HostedSchool, type SchoolParts } from './school.ts';
 import { schoolIds } from './school-ids.ts';
@@ -57,9 +58,15 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
   const shared: SchoolParts = { ...parts, ground, failed, contents: new Map(), main: () => main };
   const mark = () => schoolIds(store, main.schools?.files.keys() ?? [], clock);
 
+  const writeDomains = domainsFile(
+    () => main.config.domains,
+    () => hosts.domains(),
+    log,
+  );
   const assign = (): void => {
     for (const { school, host, of } of hosts.set(schools.values()))
       log.error({ school: school.name, host, of: of.name }, 'an address of this school belongs to another one');
+    writeDomains();
   };
   /** Adds and removes schools as the main file lists them. */
   const list = async (): Promise<void> => {
@@ -153,7 +160,7 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
     ...{ store, metrics, gates, sources, close },
     handlers: {
       dispatch: () => dispatch,
-      admin: schoolsAdmin({ ...{ schools, ground, metrics, log, clock, draining }, main: () => main }),
+      admin: schoolsAdmin({ ...{ schools, hosts, ground, metrics, log, clock, draining }, main: () => main }),
       decisions: dispatch.question,
     },
     reloadWith: ({ renewTls }) =>

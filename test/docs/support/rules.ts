@@ -200,7 +200,8 @@ function nginxAround(text: string): string[] {
 }
 
 /** Whether it has site blocks: an address and a block. Otherwise it is the content of one. */
-const isCaddyfile = (text: string): boolean => /^(?:https?:\/\/)?[\w*-]+(?:[.:][\w.-]+)+.*\{$/m.test(text);
+const isCaddyfile = (text: string): boolean =>
+  /^(?:https:\/\/ |(?:https?:\/\/)?[\w*-]+(?:[.:][\w.-]+)+.*)\{$/m.test(text);
 
 function apacheAround(text: string): string {
   const modules = [
