@@ -350,10 +350,12 @@ describe('the layout of src', () => {
     expect(broken).toEqual([]);
   });
 
-  it('lets only commands and a generation import what operators look at and try', () => {
+  it('lets only commands, a generation and the process of many schools import what operators look at and try', () => {
     const importers = IMPORTS.filter((entry) => within(targetOf(entry), ['operator'])).map(({ module }) => module);
     const others = importers.filter((module) => !module.startsWith('operator'));
-    expect([...new Set(others)].sort()).toEqual(['commands', 'generation']);
+    expect([...new Set(others)].sort()).toEqual(['commands', 'generation', 'process']);
+    const files = IMPORTS.filter((entry) => entry.module === 'process' && within(targetOf(entry), ['operator']));
+    expect(files.map(targetOf)).toEqual(['operator/console/schools/part.ts']);
   });
 
   it('lets the command line load the rows of actions without the gate', () => {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import type { Controls } from '../actions/controls.ts';
-import { callerCheck } from '../authorization-server/administration/caller.ts';
+import { callerCheck, callersOf } from '../authorization-server/administration/caller.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { EventsPart } from '../events/part.ts';
@@ -35,11 +35,7 @@ export function openAdmin(foundation: Foundation, loaded: LoadedConfig, uses: Ad
     mentioned: parts.flatMap((part) => part.health ?? []),
   });
   metrics.watch({ ready: async () => (await health.ready()).ok });
-  const callers = {
-    secrets: loaded.admin.hmac,
-    mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
-    ...{ store, counters, clock, audit },
-  };
+  const callers = callersOf(loaded, { store, counters, clock, audit });
   const controls: Controls = {
     ...server.controls,
     store: { reseal },

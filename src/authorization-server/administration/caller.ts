@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
+import type { LoadedConfig } from '../../config/load.ts';
 import { GatewayError } from '../../errors.ts';
 import { networkOf } from '../../http/client-network.ts';
 import type { Audit } from '../../operations/audit.ts';
@@ -24,6 +25,12 @@ export interface Callers {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly audit: Audit;
+}
+
+/** Those that a configuration names. */
+export function callersOf({ admin, config }: LoadedConfig, uses: Omit<Callers, 'secrets' | 'mtls'>): Callers {
+  const mtls = admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names };
+  return { secrets: admin.hmac, mtls, ...uses };
 }
 
 /**

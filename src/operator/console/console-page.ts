@@ -16,18 +16,19 @@ export interface ConsoleRequest {
 }
 
 /**
- * A page: everything below its heading, and the heading if it is another than that of the row. Or a 303 to a path of the
- * console, where the notice `done` is shown once.
+ * A page: everything below its heading, and the heading if it is another than that of the row. Or a 303: to a path of the
+ * console, where the notice `done` is shown once, or with `leave` to another path of the admin listener.
  */
 export type ConsoleAnswer =
   | { readonly title?: string; readonly body: Html }
-  | { readonly see: string; readonly done: string };
+  | { readonly see: string; readonly done: string }
+  | { readonly leave: string };
 
 /** Answers a request. Each page names what it sees of the sources. A GatewayError becomes a page with its message. */
-type Answering = (sources: ConsoleSources, request: ConsoleRequest) => Promise<ConsoleAnswer>;
+type Answering<Sources> = (sources: Sources, request: ConsoleRequest) => Promise<ConsoleAnswer>;
 
 /** A row in the table of pages. */
-export interface ConsolePage {
+export interface ConsolePage<Sources = ConsoleSources> {
   /** Below /console, in Express' form: `/members/:id`. */
   readonly path: string;
   /** Its heading, which is also the title of the window. */
@@ -37,7 +38,7 @@ export interface ConsolePage {
   /** The path of the page whose entry is marked instead, if that is not the first part of its own path. */
   readonly under?: string;
   /** Answers a GET, which changes nothing. */
-  readonly show?: Answering | undefined;
+  readonly show?: Answering<Sources> | undefined;
   /** Answers a POST. */
-  readonly submit?: Answering | undefined;
+  readonly submit?: Answering<Sources> | undefined;
 }

@@ -45,10 +45,12 @@ export interface View {
   readonly notice?: string | undefined;
 }
 
+type Entry = Pick<ConsolePage, 'entry' | 'path'>;
+
 export type ConsoleFrame = ReturnType<typeof createFrame>;
 
 /** Sends the pages, in the frame that they share, and what every page loads. */
-export function createFrame(school: string, colour: string, pages: readonly ConsolePage[]) {
+export function createFrame(school: string, colour: string, pages: readonly Entry[]) {
   /** The complete document. */
   const render = ({ title, body, under, operator, notice }: View): string =>
     htmlDocument({
@@ -100,7 +102,7 @@ function signedInWith({ certificate }: Operator): HtmlValue {
   return certificate === undefined ? 'Signed in with the admin secret' : html`Certificate: <bdi>${certificate}</bdi>`;
 }
 
-function navigation(pages: readonly ConsolePage[], under: string | undefined): Html {
+function navigation(pages: readonly Entry[], under: string | undefined): Html {
   const links = pages
     .filter(({ entry }) => entry !== undefined)
     .map(

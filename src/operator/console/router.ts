@@ -15,10 +15,10 @@ import { isOwnRequest } from './same-origin.ts';
 import type { ConsoleSessions, Session } from './session.ts';
 import type { ConsoleSources } from './sources.ts';
 
-interface RouterParts {
+interface RouterParts<Sources> {
   readonly frame: ConsoleFrame;
-  readonly pages: readonly ConsolePage[];
-  readonly sources: ConsoleSources;
+  readonly pages: readonly ConsolePage<Sources>[];
+  readonly sources: Sources;
   readonly sessions: ConsoleSessions;
   readonly access: Access;
   /** Notices of the last actions, by session: each is shown once. */
@@ -26,6 +26,9 @@ interface RouterParts {
   /** Receives each action, which continues when the browser disconnects. The work does not reject. */
   readonly hold: (work: Promise<void>) => void;
 }
+
+/** What the router itself uses. */
+type Reporting = Pick<ConsoleSources, 'onError'>;
 
 /** Bytes of a form: the widest one lists the routes that observe mode proposes. */
 const LONGEST_FORM = 64 * 1024;
@@ -37,7 +40,7 @@ const METHODS = ['GET', 'HEAD', 'POST'];
  * Serves the console's pages below /console. Nothing is passed on: the admin listener has already checked `Host`, and every other
  * check is made here.
  */
-export function consoleRouter(parts: RouterParts): RequestHandler {
+export function consoleRouter<Sources extends Reporting>(parts: RouterParts<Sources>): RequestHandler {
   const { frame, access, sessions, pages } = parts;
   const router = Router({ caseSensitive: true, strict: true });
   router.use((request, response, next) => {
@@ -82,16 +85,17 @@ export function consoleRouter(parts: RouterParts): RequestHandler {
 }
 
 /** Answers with a page, or with a redirect to one that shows a notice. */
-function answering(
-  { frame, sessions, sources, notices, hold }: RouterParts,
-  { title, path, under = `/${path.split('/')[1]}` }: ConsolePage,
-  answer: NonNullable<ConsolePage['show']>,
+function answering<Sources>(
+  { frame, sessions, sources, notices, hold }: RouterParts<Sources>,
+  { title, path, under = `/${path.split('/')[1]}` }: ConsolePage<Sources>,
+  answer: NonNullable<ConsolePage<Sources>['show']>,
 ): RequestHandler {
   return async (request, response) => {
     const { id } = sessionOf(response) as Session;
     const work = readRequest(request, response, sessions).then((read) => answer(sources, read));
     hold(Promise.allSettled([work]).then(() => {}));
     const answered = await work;
+    if ('leave' in answered) return see(response, answered.leave);
     if ('see' in answered) {
       if (!isConsolePath(answered.see)) throw new Error(`${answered.see} is no path of the console`);
       keep(notices, id, answered.done);
@@ -137,7 +141,11 @@ async function readRequest(request: Request, response: Response, sessions: Conso
 }
 
 /** Failures as pages, by the one table in errors.ts. */
-function failures({ frame, sessions, sources: { onError } }: RouterParts): ErrorRequestHandler {
+function failures({
+  frame,
+  sessions,
+  sources: { onError },
+}: Pick<RouterParts<Reporting>, 'frame' | 'sessions' | 'sources'>): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const failure =
       thrown instanceof URIError ? invalidRequest('The address is not percent-encoded UTF-8.') : asGatewayError(thrown);

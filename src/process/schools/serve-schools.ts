@@ -160,7 +160,10 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
     ...{ store, metrics, gates, sources, close },
     handlers: {
       dispatch: () => dispatch,
-      admin: schoolsAdmin({ ...{ schools, hosts, ground, metrics, log, clock, draining }, main: () => main }),
+      admin: schoolsAdmin({
+        ...{ schools, hosts, ground, store, metrics, audit, log, clock, draining },
+        main: () => main,
+      }),
       decisions: dispatch.question,
     },
     reloadWith: ({ renewTls }) =>

@@ -11,11 +11,10 @@ import type { Rows } from './rows.ts';
 /** Rows of a page. */
 const PAGE = 50;
 
-interface RowsShown<T> {
+export interface RowsShown<T> {
   /** The path of the list. */
   readonly path: string;
   readonly noun: string;
-  readonly all: (rows: Rows) => Iterable<T>;
   readonly keep: (row: T) => boolean;
   /** The row as the store has it now, for rows that are not all there is. */
   readonly now?: (row: T) => Promise<T | undefined>;
@@ -30,17 +29,27 @@ interface RowsShown<T> {
 export async function listRows<T extends { readonly id: string }>(
   view: DirectoryView,
   query: ConsoleRequest['query'],
-  { path, noun, all, keep, now, columns, usual, isSilent = false }: RowsShown<T>,
+  shown: RowsShown<T> & { readonly all: (rows: Rows) => Iterable<T> },
 ): Promise<Html | undefined> {
   if (view.state !== 'ready') return undefined;
   const { rows, searched = 1 } = view;
+  return shownRows(shown.all(rows), query, shown, { isPartial: rows.partial, soFar: searched < 1 && ' so far' });
+}
+
+/** The page of some rows that the query asks for. */
+export async function shownRows<T extends { readonly id: string }>(
+  all: Iterable<T>,
+  query: ConsoleRequest['query'],
+  { path, noun, keep, now, columns, usual, isSilent = false }: RowsShown<T>,
+  { isPartial = false, soFar = false as string | false } = {},
+): Promise<Html | undefined> {
   const { sort = '', place: cursor } = query;
   const asked = orderOf(columns, sort);
   const order = asked ?? (typeof usual === 'string' ? orderOf(columns, usual) : usual);
   if (order === undefined) throw new Error(`${path} has no column for its usual order`);
-  const found = await pageOf(all(rows), { keep, order, cursor, limit: PAGE });
-  if (found.total === 0) return isSilent ? undefined : html`<p>No ${noun}s match${searched < 1 && ' so far'}.</p>`;
-  const current = rows.partial && now ? await Promise.all(found.rows.map(now)) : found.rows;
+  const found = await pageOf(all, { keep, order, cursor, limit: PAGE });
+  if (found.total === 0) return isSilent ? undefined : html`<p>No ${noun}s match${soFar}.</p>`;
+  const current = isPartial && now ? await Promise.all(found.rows.map(now)) : found.rows;
   const shown = asked === undefined ? usual : sort;
   const list = listTable({
     label: `${noun}s`,
