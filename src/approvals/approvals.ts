@@ -90,6 +90,8 @@ export function storedApprovals(store: Store, clock: Clock, expired: (approval: 
     // What a member has approved is no longer only what an app has asked for.
     ...(kept.state === 'waiting' ? { charge: chargeToMember(kept.member, kept.clientId, APPROVALS) } : {}),
   });
+  /** When one can have expired, in Unix seconds. */
+  let due = 0;
   const isOver = ({ expiresAt }: Approval): boolean => expiresAt <= unixSeconds(clock);
 
   const stored = async (id: string): Promise<Approval | undefined> => {
@@ -150,10 +152,17 @@ export function storedApprovals(store: Store, clock: Clock, expired: (approval: 
       return (await store.commit([{ op: 'update', entry, revision: approval.revision }])) ? expiresAt : undefined;
     },
 
-    /** Deletes those that have expired, each at one replica. */
+    /** Deletes those that have expired, each at one replica. Reads the store only when one can have expired. */
     async expire(): Promise<void> {
-      const all = await store.findBy(APPROVAL, 'uid', ALL, BATCH);
-      for (const approval of all.map(approvalOf).filter(isOver)) await end(approval);
+      const now = unixSeconds(clock);
+      if (now < due) return;
+      const all = (await store.findBy(APPROVAL, 'uid', ALL, BATCH)).map(approvalOf);
+      for (const approval of all.filter(isOver)) await end(approval);
+      // What begins to wait later, at any replica, expires later than this.
+      due =
+        all.length === BATCH
+          ? now
+          : Math.min(now + LIFETIME, ...all.map(({ expiresAt }) => expiresAt).filter((at) => at > now));
     },
   };
 }

@@ -80,3 +80,16 @@ it('a part that stops waits for the sweep in progress, and begins none', async (
   await vi.advanceTimersByTimeAsync(10 * MINUTE);
   expect(findBy).toHaveBeenCalledTimes(1);
 });
+
+it('the store is read every ten minutes where nothing is held, and when a call that another gate holds can expire', async () => {
+  const store = memoryStore(Date.now);
+  const findBy = vi.fn<Store['findBy']>(store.findBy);
+  const [idle, other] = [gate({ ...store, findBy }), gate(store)];
+  idle.part.start();
+  await vi.advanceTimersByTimeAsync(61 * MINUTE);
+  expect(findBy).toHaveBeenCalledTimes(7);
+  await other.hold('m-1');
+  await vi.advanceTimersByTimeAsync(11 * MINUTE);
+  expect(idle.expired.map(({ member }) => member)).toEqual(['m-1']);
+  await idle.part.stop();
+});
