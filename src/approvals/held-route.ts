@@ -14,7 +14,7 @@ import { methodOverrides } from '../upstream/method-override/method-override.ts'
 import type { Rewrite } from '../upstream/rewrite.ts';
 import type { Given, HeldCall } from './approvals.ts';
 import type { Hold, HoldOutcome } from './hold.ts';
-import { SAFE } from './settings-checks.ts';
+import { LONGEST_BODY, SAFE } from './settings-checks.ts';
 import { shownBody } from './shown-body.ts';
 
 /** Forwards a request of an app. */
@@ -23,8 +23,6 @@ export type ForwardRequest = (
   rewrite: Rewrite | undefined,
 ) => Promise<SessionOver | undefined> | undefined;
 
-/** Such a body is held in memory whole: once to ask the member, and once to send it. */
-const LONGEST_BODY = 1024 * 1024;
 /** Fields that say what a request does, or to what. Others are of the client and its connection. */
 const MEANINGFUL =
   /^(?:content-(?:type|language|disposition|range|location)|if-.+|range|prefer|idempotency-key|(?:accept|api|x-api)-version)$/;

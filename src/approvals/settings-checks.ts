@@ -4,6 +4,8 @@ import { listAt, type Tree, valueAt } from '../config/tree.ts';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1): such requests are not held. */
 export const SAFE: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+/** In bytes. A held body is in memory whole: once to ask the member, and once to send it. */
+export const LONGEST_BODY = 1024 * 1024;
 
 /**
  * Checks the routes whose requests members approve. Takes the merged settings before they are validated; where a

@@ -84,8 +84,8 @@ async function proposals({ config: file, openapi, server, path, scopes, writes }
   const { proposeFromOpenApi, proposeFromRoutes } = await import('../mcp/import.ts');
   const { config } = await readConfig(file, terminal);
   if (server !== undefined) {
-    if (path === undefined || scopes === undefined || openapi !== undefined)
-      throw misused('--server needs --path and --scopes, and does not go with --openapi.');
+    if (!path?.startsWith('/') || scopes === undefined || openapi !== undefined)
+      throw misused('--server needs --path, which begins with /, and --scopes, and does not go with --openapi.');
     if (config.upstreams[server] === undefined) throw misused(`No upstream is named "${server}".`);
     const { proposeFromServer } = await import('../mcp/tool-server/propose.ts');
     const { withLists } = await import('../mcp/tool-server/lister.ts');

@@ -24,7 +24,7 @@ export interface ToolParts extends RouteParts {
   readonly prepare: PrepareOperation | undefined;
   readonly cards: Cards;
   /** Holds the calls of a tool with `approve`. */
-  readonly hold: (config: ToolConfig, act: Action, asking: QuestionParts) => Action;
+  readonly hold: (config: ToolConfig, built: BuiltAction, asking: QuestionParts) => Action;
   /** Creates the action of a tool with `server`. */
   readonly serverAction: ServerActionOf;
   /** Replaces names of people in results. */
@@ -69,7 +69,7 @@ export function buildTools(parts: ToolParts): {
     const act = actionWithRole(
       role,
       parts.rolesOf,
-      held ? parts.hold(config, built.act, { parts, inputs: Object.keys(propertiesOf(config)), wrong }) : built.act,
+      held ? parts.hold(config, built, { parts, inputs: Object.keys(propertiesOf(config)), wrong }) : built.act,
     );
     const call = runner({ ...parts, ...built, act, name, paging, checkInput, checkOutput, mapping });
     // Not for a tool that defines an input of that name itself.
@@ -121,7 +121,7 @@ function actionOf(config: ToolConfig, parts: ToolParts, wrong: Wrong): BuiltActi
   } else if (server !== undefined) {
     const readOnly = config.annotations.readOnlyHint === true;
     if (!scoped && !readOnly) wrong(['scopes'], 'must name a scope: only a tool with readOnlyHint may be public');
-    return { act: parts.serverAction(config, server), readOnly, scopes: [] };
+    return { ...parts.serverAction(config, server), readOnly, scopes: [] };
   }
   return undefined;
 }

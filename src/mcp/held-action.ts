@@ -6,7 +6,7 @@ import { valueAt } from '../config/tree.ts';
 import { canonicalJson } from '../http/canonical-json.ts';
 import { approvalQuestions, type QuestionParts } from './approval-questions.ts';
 import { failure, unfit } from './run-tool.ts';
-import { type Action, type FailedOutcome, memberOf, type ToolOutcome } from './tool.ts';
+import { type Action, type BuiltAction, type FailedOutcome, memberOf, type ToolOutcome } from './tool.ts';
 
 /** How calls are held, and what their approval is bound to beside the tool's own settings. */
 interface Holding {
@@ -19,7 +19,7 @@ interface Holding {
 
 /** Holds each call of a tool until its member has approved exactly that call, and then makes it once. */
 export function createHold({ hold, behind, onError }: Holding) {
-  return (config: ToolConfig, act: Action, asking: QuestionParts): Action => {
+  return (config: ToolConfig, { act, refusal: refusalOf }: BuiltAction, asking: QuestionParts): Action => {
     const { preview, titles } = approvalQuestions(config, asking);
     const { name, title, scopes } = config;
     const version = hash('sha256', canonicalJson([config, behind]), 'base64url');
@@ -31,6 +31,8 @@ export function createHold({ hold, behind, onError }: Holding) {
       const what = { used: { kind: 'tool', name } } as const;
       let refusal: FailedOutcome | undefined;
       const shown = async () => {
+        refusal = await refusalOf?.(context);
+        if (refusal !== undefined) return undefined;
         const [would, means] = await Promise.all([preview(input, context), titles(input, context)]);
         if (would !== undefined && 'kind' in would) refusal = would;
         else {

@@ -35,7 +35,7 @@ export interface FailedOutcome {
   readonly approval?: { readonly url: string; readonly expiresAt: string };
 }
 
-export const MUST_SIGN_IN: ToolOutcome = {
+export const MUST_SIGN_IN: FailedOutcome = {
   kind: 'failed',
   message: 'The member must sign in again.',
   undone: true,
@@ -60,6 +60,8 @@ export interface BuiltAction {
   readonly scopes: Iterable<string>;
   /** The role that it needs beside the tool's own, and which it checks itself. */
   readonly role?: RoleRule | undefined;
+  /** Why it would do nothing, before its member is asked to approve the call; undefined if it would. */
+  readonly refusal?: ((context: CallContext) => Promise<FailedOutcome | undefined>) | undefined;
   /** Whether its route holds such requests for the approval of the member. */
   readonly approve?: boolean | undefined;
 }

@@ -6,7 +6,7 @@ import { ANONYMOUS } from '../oauth/principal.ts';
 import { LINES, resultLine } from '../upstream/answer-lines.ts';
 import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
 import { fillPath, fillQuery, targetOf } from './argument-template.ts';
-import { type Action, type CallContext, MUST_SIGN_IN, memberOf, type ToolOutcome } from './tool.ts';
+import { type Action, type CallContext, type FailedOutcome, MUST_SIGN_IN, memberOf, type ToolOutcome } from './tool.ts';
 
 /**
  * Creates an action that sends a GET to an upstream. A public tool calls it anonymously even if a member calls the
@@ -54,19 +54,19 @@ const REFUSALS: Readonly<Record<number, string>> = {
   429: 'The school asks you to wait a moment before you try again.',
 };
 
-/**
- * Maps an upstream's answer to an outcome. A failure status becomes a message of ours, because the upstream's own is
- * not meant for clients.
- */
+/** The message of ours for a failure status: the upstream's own is not meant for clients. */
+export function refusedWith(status: number): FailedOutcome {
+  const message = REFUSALS[status];
+  if (message !== undefined) return { kind: 'failed', message, undone: true };
+  throw new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered ${status}.`) });
+}
+
+/** Maps an upstream's answer to an outcome. */
 export function readAnswer(answer: UpstreamResponse | SessionOver): ToolOutcome {
   if (answer === SESSION_OVER) return MUST_SIGN_IN;
   const { status, headers, body } = answer;
   if (status === 204) return { kind: 'value', value: {} };
-  if (status < 200 || status > 299) {
-    const refusal = REFUSALS[status];
-    if (refusal !== undefined) return { kind: 'failed', message: refusal, undone: true };
-    throw new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered ${status}.`) });
-  }
+  if (status < 200 || status > 299) return refusedWith(status);
   try {
     const inLines = mediaType(headers['content-type']) === LINES;
     return { kind: 'value', value: parseBoundedJson(inLines ? resultLine(body) : body, ANSWER_BOUNDS) };

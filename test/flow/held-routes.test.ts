@@ -430,7 +430,7 @@ describe.each(STORES.filter(({ present }) => present()))('a route that holds its
     const { get, post } = openapi.paths['/courses/{part}/enrolments'];
     expect(post.responses['403']).toEqual({ $ref: '#/components/responses/RouteHeld' });
     expect(get.responses['403']).toEqual({ $ref: '#/components/responses/RouteForbidden' });
-    expect(post.description).toContain('The member approves each request');
+    expect(post.description).toMatch(/limited to 1 MiB\. The member approves each request/);
     const text = await (await fetch(`${world.origin}/auth.md`)).text();
     expect(text).toContain('`approval_required`');
   });

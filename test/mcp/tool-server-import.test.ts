@@ -165,9 +165,14 @@ mcp: { file: tools.yaml }
   it('are not imported without a path, scopes or an upstream', async () => {
     for (const args of [
       ['--server', 'wordpress', '--path', '/mcp'],
+      ['--server', 'wordpress', '--path', 'mcp', '--scopes', 'a'],
       ['--server', 'wordpress', '--scopes', 'a'],
       ['--server', 'nobody', '--path', '/mcp', '--scopes', 'a'],
     ])
       expect((await command('mcp import', ...args).catch((error) => error)).code).toBe(64);
+    const away = ['--server', 'school', '--path', '/mcp', '--scopes', 'a'];
+    expect((await command('mcp import', ...away).catch((error) => error)).stderr).toMatch(
+      /^The MCP server of school at \/mcp cannot be listed\.\nCause: The service behind this address cannot be reached\.$/m,
+    );
   });
 });

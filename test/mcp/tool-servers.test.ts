@@ -266,6 +266,13 @@ describe.each(['v2', 'v1', 'v1-json'] as const)('a tool of an MCP server with th
     expect((await run('find_pages', { term: 'a' }, fresh)).structuredContent).toEqual({ found: ['about a'] });
   });
 
+  it('is not shown to its member for approval when the server has changed it', async () => {
+    aMinuteLater();
+    Object.assign(server.tools[1], { description: 'Sends a mail.' });
+    const { content, _meta } = await run('approved_note', { text: 'to nobody' });
+    expect([content, _meta]).toEqual([[{ type: 'text', text: WITHDRAWN }], undefined]);
+  });
+
   it('may change what is not hashed', async () => {
     Object.assign(server.tools[0], { icons: [], _meta: { a: 1 } });
     server.tools.reverse();

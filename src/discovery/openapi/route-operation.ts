@@ -1,4 +1,4 @@
-import { SAFE } from '../../approvals/settings-checks.ts';
+import { LONGEST_BODY, SAFE } from '../../approvals/settings-checks.ts';
 import type { Config, RouteConfig } from '../../config/schema.ts';
 import { sizeText } from '../../http/amounts.ts';
 import type { JsonObject } from '../../http/json-object.ts';
@@ -24,7 +24,11 @@ export type RouteFacts = ReturnType<typeof routeFacts>;
 
 /** What the gate itself does for one method of a configured route, whatever its upstream is. */
 export function routeFacts(config: Config, entry: RouteConfig, protection: RouteProtection, method: string) {
-  const limit = entry.bodyLimit ?? config.limits.requestBody;
+  const isHeld = entry.approve === true && !SAFE.includes(method);
+  const limit = Math.min(
+    entry.bodyLimit ?? config.limits.requestBody,
+    isHeld ? LONGEST_BODY : Number.POSITIVE_INFINITY,
+  );
   const takesBody = BODY_METHODS.includes(method);
   const own = [...Object.keys(entry.query ?? {}), ...Object.keys(entry.body ?? {})];
   const filled =
@@ -32,7 +36,6 @@ export function routeFacts(config: Config, entry: RouteConfig, protection: Route
       ? []
       : [`${own.map((name) => `\`${name}\``).join(', ')} is always set to the ID of the requesting member.`];
   const size = takesBody && Number.isFinite(limit) ? [`The body is limited to ${sizeText(limit)}.`] : [];
-  const isHeld = entry.approve === true && !SAFE.includes(method);
   const held = isHeld ? [HELD] : [];
   const titles = scopeTitles(config);
   const named = [...protection.scopes].map((scope) => titles[scope] ?? scope).join('; ');

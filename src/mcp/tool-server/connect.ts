@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import type { JsonObject } from '../../http/json-object.ts';
-import type { ToolOutcome } from '../tool.ts';
+import type { FailedOutcome } from '../tool.ts';
 import { type Definition, definitionOf } from './definition.ts';
 import { EARLIER, exchange, MODERN, type Reply, type ServerCaller, type ServerSession, tell } from './exchange.ts';
 
@@ -19,7 +19,7 @@ const SESSION_ID = /^[\x21-\x7e]{1,256}$/;
 export async function connect(
   caller: ServerCaller,
   before?: ServerSession,
-): Promise<{ readonly session: ServerSession; readonly tools: Listed } | { readonly failed: ToolOutcome }> {
+): Promise<{ readonly session: ServerSession; readonly tools: Listed } | { readonly failed: FailedOutcome }> {
   for (const session of [...(before === undefined ? [] : [before]), { revision: MODERN }]) {
     const tools = await listTools(caller, session);
     if (!('failed' in tools)) return { session, tools };
@@ -40,7 +40,7 @@ export async function connect(
 async function listTools(
   caller: ServerCaller,
   session: ServerSession,
-): Promise<Listed | { readonly failed: ToolOutcome }> {
+): Promise<Listed | { readonly failed: FailedOutcome }> {
   const tools = new Map<string, Definition | undefined>();
   let cursor: unknown;
   for (let page = 0; page < MOST_PAGES; page += 1) {
@@ -57,4 +57,4 @@ async function listTools(
   return tools;
 }
 
-const NO_TOOLS: ToolOutcome = { kind: 'failed', message: 'The school offers no tools here.', undone: true };
+const NO_TOOLS: FailedOutcome = { kind: 'failed', message: 'The school offers no tools here.', undone: true };

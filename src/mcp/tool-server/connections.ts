@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import type { Clock } from '../../storage/store.ts';
-import type { ToolOutcome } from '../tool.ts';
+import type { FailedOutcome } from '../tool.ts';
 import { connect } from './connect.ts';
 import { hashOf } from './definition.ts';
 import { endSession, type ServerCaller, type ServerSession } from './exchange.ts';
@@ -13,7 +13,7 @@ interface Connection {
   readonly listed: number;
 }
 
-type Opened = Connection | { readonly failed: ToolOutcome };
+type Opened = Connection | { readonly failed: FailedOutcome };
 type Entry = { readonly caller: ServerCaller; readonly opened: Promise<Opened> };
 
 /** Milliseconds for which a list is used. */

@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from '../../http/json-object.ts';
 import { SESSION_OVER } from '../../oauth/challenge.ts';
 import type { Principal } from '../../oauth/principal.ts';
 import type { CallForPrincipal, PrincipalRequest, UpstreamResponse } from '../../upstream/request.ts';
-import { type CallContext, MUST_SIGN_IN, type ToolOutcome } from '../tool.ts';
-import { readAnswer } from '../upstream-action.ts';
+import { type CallContext, type FailedOutcome, MUST_SIGN_IN } from '../tool.ts';
+import { refusedWith } from '../upstream-action.ts';
 
 /** The revision without sessions, and those that begin with `initialize`: the newest is offered. */
 export const MODERN = '2026-07-28';
@@ -35,7 +35,7 @@ export interface ServerCaller extends Pick<CallContext, 'signal' | 'onLine'> {
  */
 export type Reply =
   | { readonly result: JsonObject; readonly sessionId: string | undefined }
-  | { readonly failed: ToolOutcome; readonly notRun: boolean };
+  | { readonly failed: FailedOutcome; readonly notRun: boolean };
 
 const ABOUT = {
   'io.modelcontextprotocol/clientInfo': { name: 'coursegate', version: '1' },
@@ -46,7 +46,7 @@ const METHOD_NOT_FOUND = { code: -32_601, message: 'This client answers no reque
 const INVALID_PARAMS = -32_602;
 /** Some servers answer an unknown session with these, and not with 404. */
 const NOT_RUN = [-32_600, INVALID_PARAMS];
-const REFUSED: ToolOutcome = { kind: 'failed', message: 'The school could not do this.' };
+const REFUSED: FailedOutcome = { kind: 'failed', message: 'The school could not do this.' };
 /** Requests of a server that are answered during one call. */
 const MOST_ANSWERED = 10;
 /** Milliseconds for a message that nothing waits for. */
@@ -93,11 +93,11 @@ export async function exchange(
   );
   if (answer === SESSION_OVER) return { failed: MUST_SIGN_IN, notRun: false };
   const { status, headers } = answer;
-  if (status < 200 || status > 299) return { failed: readAnswer(answer), notRun: status === 404 };
+  if (status < 200 || status > 299) return { failed: refusedWith(status), notRun: status === 404 };
   const response = messagesOf(answer).find((one) => one.id === id && one.method === undefined);
   if (isObject(response?.error)) {
     const code = Number(response.error.code);
-    const failed = code === INVALID_PARAMS ? readAnswer({ ...answer, status: 400 }) : REFUSED;
+    const failed = code === INVALID_PARAMS ? refusedWith(400) : REFUSED;
     return { failed, notRun: NOT_RUN.includes(code) };
   }
   return isObject(response?.result)

@@ -29,7 +29,9 @@ export async function withLists<T>(
   };
   const list: ListTools = async ({ upstream, path }) => {
     const caller = { upstream, path, call, principal: ANONYMOUS, signal: AbortSignal.timeout(PATIENCE) };
-    const made = await connect(caller);
+    const made = await connect(caller).catch((cause: unknown) => {
+      throw new Error(`The MCP server of ${upstream} at ${path} cannot be listed.`, { cause });
+    });
     if ('failed' in made)
       throw new Error(
         `The MCP server of ${upstream} at ${path} does not list its tools. If it asks who lists them, set ${variableFor(upstream)} to a value of Authorization that it accepts.`,

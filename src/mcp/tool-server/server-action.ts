@@ -7,12 +7,12 @@ import { parameterNames } from '../../upstream/parameter-name.ts';
 import type { CallForPrincipal } from '../../upstream/request.ts';
 import { fillPlaceholders, type ToolInput } from '../argument-template.ts';
 import { cleanValue } from '../cleaning.ts';
-import { type Action, memberOf, type ToolOutcome } from '../tool.ts';
+import { type BuiltAction, type CallContext, type FailedOutcome, memberOf, type ToolOutcome } from '../tool.ts';
 import { ToolServerConnections } from './connections.ts';
 import { exchange, type Reply, type ServerCaller } from './exchange.ts';
 
 /** What creates the action of a tool that an upstream's own MCP server has. */
-export type ServerActionOf = (tool: ToolConfig, server: ServerTool) => Action;
+export type ServerActionOf = (tool: ToolConfig, server: ServerTool) => Pick<BuiltAction, 'act' | 'refusal'>;
 export type ServerTool = NonNullable<ToolConfig['server']>;
 
 /**
@@ -36,37 +36,45 @@ export function serverActions(
       ...Object.fromEntries(Object.entries(input).filter(([key]) => set.length === 0 || !own.inJson(key))),
       ...Object.fromEntries(Object.entries(server.arguments).map(([key, text]) => [key, filled(text, principal)])),
     });
-    return async (input, { principal, signal, onLine }) => {
-      const caller: ServerCaller = {
-        ...{ upstream, path, call, signal, onLine },
-        principal: scopes.length > 0 ? memberOf(principal) : ANONYMOUS,
-      };
-      const params = { name: tool, arguments: argumentsOf(input, principal) };
-      let connection = await connections.get(caller);
-      for (let isFirst = true; ; isFirst = false) {
-        if ('failed' in connection) return connection.failed;
-        const defined = connection.hashes.get(tool);
-        if (defined !== hash) {
-          if (defined !== reported) {
-            reported = defined;
-            const reason = defined === undefined ? 'not_offered' : 'definition_changed';
-            audit({ action: 'tool_changed', used: { kind: 'tool', name }, reason });
-          }
-          return CHANGED;
+    const callerOf = ({ principal, signal, onLine }: CallContext): ServerCaller => ({
+      ...{ upstream, path, call, signal, onLine },
+      principal: scopes.length > 0 ? memberOf(principal) : ANONYMOUS,
+    });
+    /** Undefined if it is defined as approved. */
+    const changed = (defined: string | undefined): FailedOutcome | undefined => {
+      const before = reported;
+      reported = defined;
+      if (defined === hash) return undefined;
+      const reason = defined === undefined ? 'not_offered' : 'definition_changed';
+      if (defined !== before) audit({ action: 'tool_changed', used: { kind: 'tool', name }, reason });
+      return CHANGED;
+    };
+    return {
+      async refusal(context) {
+        const connection = await connections.get(callerOf(context));
+        return 'failed' in connection ? connection.failed : changed(connection.hashes.get(tool));
+      },
+      async act(input, context) {
+        const caller = callerOf(context);
+        const params = { name: tool, arguments: argumentsOf(input, context.principal) };
+        let connection = await connections.get(caller);
+        for (let isFirst = true; ; isFirst = false) {
+          if ('failed' in connection) return connection.failed;
+          const refused = changed(connection.hashes.get(tool));
+          if (refused !== undefined) return refused;
+          const { session } = connection;
+          const reply = await exchange(caller, session, 'tools/call', params);
+          if (!isFirst || session.id === undefined || !('failed' in reply) || !reply.notRun) return outcomeOf(reply);
+          // The server may have forgotten the session.
+          connection = await connections.renew(caller, connection);
+          if ('session' in connection && connection.session.id === session.id) return reply.failed;
         }
-        reported = hash;
-        const { session } = connection;
-        const reply = await exchange(caller, session, 'tools/call', params);
-        if (!isFirst || session.id === undefined || !('failed' in reply) || !reply.notRun) return outcomeOf(reply);
-        // The server may have forgotten the session.
-        connection = await connections.renew(caller, connection);
-        if ('session' in connection && connection.session.id === session.id) return reply.failed;
-      }
+      },
     };
   };
 }
 
-const CHANGED: ToolOutcome = {
+const CHANGED: FailedOutcome = {
   kind: 'failed',
   message:
     'This tool is withdrawn: the school has changed it, and its operator has not approved the change yet. Do not look for another way to do the same.',
