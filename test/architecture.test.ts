@@ -208,7 +208,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'rate-limiter-flexible': ['storage/redis/counters.ts'],
   // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML. auth.md is shown as HTML.
   '@lezer/markdown': ['mcp/markdown.ts', 'discovery/auth-md/markdown-html.ts'],
-  entities: ['account/connect/methods.ts'],
+  entities: ['account/connect/methods.ts', 'operator/setup/init/discoveries.ts'],
   parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/settings-cards.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   // Charts of the console, which are drawn as SVG on the server.

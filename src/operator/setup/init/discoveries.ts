@@ -1,3 +1,4 @@
+import { decodeHTMLStrict } from 'entities/decode';
 import type { ScopeConfig } from '../../../config/schema.ts';
 import { excess, isHtml, jsonObject, pageTitle, type SiteAnswer, strings } from '../../doctor/answer.ts';
 import { readDescription } from './description.ts';
@@ -126,7 +127,8 @@ function sessionCookies(names: readonly string[]): readonly string[] {
 function titleOf(home: SiteAnswer | undefined, inHeading: boolean): string | undefined {
   if (home === undefined || home.status !== 200 || !isHtml(home)) return undefined;
   const heading = inHeading ? HEADING.exec(home.text)?.[1]?.trim() : undefined;
-  const parts = decoded(heading ?? pageTitle(home))
+  const parts = decodeHTMLStrict(heading ?? pageTitle(home))
+    .replaceAll('"', '”')
     .split(/\s[|–—·-]\s/)
     .filter((part) => !/^(home( ?page)?|start(seite)?|welcome|index|log ?in|sign ?in)$/i.test(part.trim()));
   const name = parts.join(' | ').trim();
@@ -135,10 +137,3 @@ function titleOf(home: SiteAnswer | undefined, inHeading: boolean): string | und
 }
 
 const HEADING = /<h1[^<>]{0,300}>(?:\s{0,20}<[^<>]{0,300}>){0,4}([^<]{1,200})</i;
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '”', rsquo: '’', ndash: '–' };
-
-function decoded(html: string): string {
-  return html.replace(/&(?:#(\d{1,6})|([a-z]{1,8}));/gi, (all, code?: string, name?: string) =>
-    code === undefined ? (ENTITIES[name ?? ''] ?? all) : String.fromCodePoint(Number(code)),
-  );
-}
