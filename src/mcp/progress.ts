@@ -1,16 +1,11 @@
 import { type ProgressLine, progressIn } from '../upstream/answer-lines.ts';
-import type { OnLine } from '../upstream/body-lines.ts';
 import { cleanValue } from './cleaning.ts';
 
 /** What a client is sent, with the text cleaned. Rejects if the client has left. */
 type Notify = (progress: ProgressLine) => Promise<void>;
 
 /** Progress of one call, on its way to the client. */
-export interface ProgressRelay {
-  readonly onLine: OnLine;
-  /** Resolves when everything has been sent, so that the result comes last. Never rejects. */
-  readonly sent: () => Promise<void>;
-}
+export type ProgressRelay = ReturnType<typeof relayProgress>;
 
 const LONGEST_MESSAGE = 300;
 /** Notifications at once, and then each second: as many as a person can read. */
@@ -22,7 +17,7 @@ const PER_SECOND = 4;
  * increase, which the protocol forbids.
  * @param now monotonic clock, in milliseconds
  */
-export function relayProgress(notify: Notify, now: () => number): ProgressRelay {
+export function relayProgress(notify: Notify, now: () => number) {
   let last = Number.NEGATIVE_INFINITY;
   let left = MOST_AT_ONCE;
   let filled = now();
@@ -32,7 +27,7 @@ export function relayProgress(notify: Notify, now: () => number): ProgressRelay 
     await notify({ ...progress, ...text });
   };
   return {
-    onLine(line) {
+    onLine(line: string): boolean {
       const progress = progressIn(line);
       if (progress === undefined) return false;
       const at = now();
@@ -46,6 +41,7 @@ export function relayProgress(notify: Notify, now: () => number): ProgressRelay 
       }
       return true;
     },
-    sent: () => sent,
+    /** Resolves when everything has been sent, so that the result comes last. Never rejects. */
+    sent: (): Promise<void> => sent,
   };
 }

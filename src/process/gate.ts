@@ -7,7 +7,6 @@ import type { GenerationParts } from '../generation/generation.ts';
 import type { Log } from '../operations/log.ts';
 import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
-import type { Generations } from './generations.ts';
 
 /** What every gate of a process is built with. */
 export interface GateParts extends Pick<GenerationParts, 'documentNetwork' | 'mcpServer' | 'draining'> {
@@ -23,19 +22,10 @@ interface GateOptions extends GateParts, Pick<GenerationParts, 'inFlight'> {
 }
 
 /** All that serves one school at one origin: what outlives a reload, and the generations. */
-export interface OpenGate {
-  readonly foundation: Foundation;
-  readonly generations: Generations;
-  /** Closes what would never end on its own. Requests continue. */
-  hangUp(): void;
-  /** Lets requests in flight finish for up to `seconds`, and closes everything. Call it when no more arrive. */
-  retire(seconds: number): Promise<void>;
-  /** Closes everything immediately, including what is in use. */
-  close(): Promise<void>;
-}
+export type OpenGate = Awaited<ReturnType<typeof openGate>>;
 
 /** Rejects if the gate cannot start; nothing of it is left open then. */
-export async function openGate(options: GateOptions): Promise<OpenGate> {
+export async function openGate(options: GateOptions) {
   const { loaded, log, clock, inFlight, documentNetwork, mcpServer, draining, storeAwaited } = options;
   const open = async (): Promise<Foundation> =>
     openFoundation({
@@ -74,14 +64,17 @@ export async function openGate(options: GateOptions): Promise<OpenGate> {
   return {
     foundation,
     generations,
-    hangUp() {
+    /** Closes what would never end on its own. Requests continue. */
+    hangUp(): void {
       openAnswers.close();
       generations.hangUp();
     },
-    async retire(seconds) {
+    /** Lets requests in flight finish for up to `seconds`, and closes everything. Call it when no more arrive. */
+    async retire(seconds: number): Promise<void> {
       await current().retire(seconds, new AbortController().signal);
       await close();
     },
+    /** Closes everything immediately, including what is in use. */
     close,
   };
 }

@@ -3,21 +3,7 @@ import { createGeneration, type Generation, type GenerationParts } from '../gene
 import type { Upstream } from '../upstream/pools.ts';
 
 /** The current generation, and earlier ones that still have requests in flight. */
-export interface Generations {
-  /** The generation that handles new requests. Throws before the first `begin`. */
-  current(): Generation;
-  /**
-   * Builds a generation and makes it the current one; the previous one finishes its requests. `ready` is called once
-   * it is built and before it takes requests. If building or `ready` fails, nothing changes.
-   */
-  begin(loaded: LoadedConfig, ready?: () => void): Promise<void>;
-  /** State of each upstream, summed over all generations. */
-  upstreams(): readonly ({ readonly name: string } & ReturnType<Upstream['admission']['state']>)[];
-  /** Closes WebSockets, which would never end on their own. Requests continue. */
-  hangUp(): void;
-  /** Closes all generations immediately, with everything still in use. */
-  close(): Promise<void>;
-}
+export type Generations = ReturnType<typeof createGenerations>;
 
 /**
  * Maximum number of retiring generations, because each keeps all its resources. When there are more, the oldest is
@@ -26,7 +12,7 @@ export interface Generations {
 const MOST_ENDING = 8;
 
 /** `create` is another one in the simulation only. */
-export function createGenerations(parts: GenerationParts, create = createGeneration): Generations {
+export function createGenerations(parts: GenerationParts, create = createGeneration) {
   let current: Generation | undefined;
   /** Each with the controller that closes it early; oldest first. */
   const ending = new Map<Generation, AbortController>();
@@ -46,12 +32,17 @@ export function createGenerations(parts: GenerationParts, create = createGenerat
   const all = (): readonly Generation[] => [...ending.keys(), ...(current === undefined ? [] : [current])];
 
   return {
-    current() {
+    /** The generation that handles new requests. Throws before the first `begin`. */
+    current(): Generation {
       if (current === undefined) throw new Error('Nothing has begun yet.');
       return current;
     },
 
-    async begin(loaded, ready) {
+    /**
+     * Builds a generation and makes it the current one; the previous one finishes its requests. `ready` is called once
+     * it is built and before it takes requests. If building or `ready` fails, nothing changes.
+     */
+    async begin(loaded: LoadedConfig, ready?: () => void): Promise<void> {
       const next = await create(loaded, parts);
       try {
         ready?.();
@@ -65,7 +56,8 @@ export function createGenerations(parts: GenerationParts, create = createGenerat
       if (before !== undefined) retire(before, loaded.config.reload.grace);
     },
 
-    upstreams() {
+    /** State of each upstream, summed over all generations. */
+    upstreams(): readonly ({ readonly name: string } & ReturnType<Upstream['admission']['state']>)[] {
       const seen = new Set<Upstream>();
       const states = new Map<string, ReturnType<Generations['upstreams']>[number]>();
       for (const [name, upstream] of all().flatMap(({ pools }) => [...pools.all()])) {
@@ -78,11 +70,13 @@ export function createGenerations(parts: GenerationParts, create = createGenerat
       return [...states.values()];
     },
 
-    hangUp() {
+    /** Closes WebSockets, which would never end on their own. Requests continue. */
+    hangUp(): void {
       for (const one of all()) one.hangUp();
     },
 
-    async close() {
+    /** Closes all generations immediately, with everything still in use. */
+    async close(): Promise<void> {
       await Promise.all(all().map((one) => one.close()));
     },
   };

@@ -9,33 +9,30 @@ import type { Incoming } from './incoming.ts';
 import type { Route } from './route.ts';
 
 /** Which requests the pages of sign-in, consent and connected apps answer, and at which host. */
-export interface MemberPages {
-  /** Whether the request is for the host of `pages.origin`. */
-  isApart(request: Pick<IncomingMessage, 'headers'>): boolean;
-  /**
-   * Admits a request to its route, before the route does anything; `route` is undefined if there is none. Returns false
-   * if the browser was sent to the other host instead.
-   *
-   * @throws {GatewayError} `forbidden` for a request to a page that is no navigation, and for a form sent to the wrong
-   * host, `not_found` for everything else at the host of the pages
-   */
-  admit(incoming: Omit<Incoming, 'inFlight' | 'record'>, route: Route | undefined): boolean;
-}
+export type MemberPages = ReturnType<typeof memberPages>;
 
-export function memberPages({ pages }: Pick<Config, 'pages'>): MemberPages {
+export function memberPages({ pages }: Pick<Config, 'pages'>) {
   const windowOnly = pages.serviceWorkers === 'refuse';
   const apart = pages.origin === undefined ? undefined : new URL(pages.origin);
   const usualPort = apart?.protocol === 'https:' ? ':443' : ':80';
 
-  const isApart: MemberPages['isApart'] = ({ headers: { host = '' } }) => {
+  const isApart = ({ headers: { host = '' } }: Pick<IncomingMessage, 'headers'>): boolean => {
     if (apart === undefined) return false;
     const name = host.toLowerCase();
     return (name.endsWith(usualPort) ? name.slice(0, -usualPort.length) : name) === apart.host;
   };
 
   return {
+    /** Whether the request is for the host of `pages.origin`. */
     isApart,
-    admit({ request, response, target }, route) {
+    /**
+     * Admits a request to its route, before the route does anything; `route` is undefined if there is none. Returns false
+     * if the browser was sent to the other host instead.
+     *
+     * @throws {GatewayError} `forbidden` for a request to a page that is no navigation, and for a form sent to the wrong
+     * host, `not_found` for everything else at the host of the pages
+     */
+    admit({ request, response, target }: Omit<Incoming, 'inFlight' | 'record'>, route: Route | undefined): boolean {
       const here = isApart(request);
       if (here && route?.host === undefined) throw new GatewayError('not_found');
       if (route?.visits === true && !isNavigation(request, windowOnly))

@@ -19,15 +19,7 @@ export interface SentBody {
 }
 
 /** Finds courses in the bodies of requests. */
-export interface CourseBody {
-  /**
-   * Reads the body of a request. Throws GatewayError `invalid_request` if servers could read different courses in it,
-   * `unsupported_media_type` or `payload_too_large`.
-   */
-  read(request: IncomingMessage, query: string): Promise<SentBody>;
-  /** Finds them in a JSON object. Throws GatewayError `invalid_request`. */
-  inJson(text: string): CourseIds;
-}
+export type CourseBody = ReturnType<typeof courseBody>;
 
 /**
  * Reads a parameter as every server reads it: it is there once, in exactly this spelling. `value` is undefined if there
@@ -55,7 +47,7 @@ export function courseParameter(name: string) {
  * Reads members of a JSON object, or fields of a form. Servers merge the query into either, so it must not name them.
  * @param limit maximum size in bytes
  */
-export function courseBody(names: readonly string[], limit: number): CourseBody {
+export function courseBody(names: readonly string[], limit: number) {
   const places = names.map((name) => ({ name, spellings: parameterNames([name]), parameter: courseParameter(name) }));
   const found = (idAt: (place: (typeof places)[number]) => string | undefined): CourseIds =>
     new Map(
@@ -85,8 +77,13 @@ export function courseBody(names: readonly string[], limit: number): CourseBody 
     });
 
   return {
+    /** Finds them in a JSON object. Throws GatewayError `invalid_request`. */
     inJson,
-    async read(request, query) {
+    /**
+     * Reads the body of a request. Throws GatewayError `invalid_request` if servers could read different courses in it,
+     * `unsupported_media_type` or `payload_too_large`.
+     */
+    async read(request: IncomingMessage, query: string): Promise<SentBody> {
       for (const { name, parameter } of places) {
         const { value, isClear } = parameter(query);
         if (value !== undefined || !isClear) throw unclear(name);

@@ -11,16 +11,10 @@ export interface OfferedScopes {
 }
 
 /** The scopes that need a role. Every method throws, or rejects with, GatewayError `login_unavailable`. */
-export interface RoleScopes {
-  /** Those of the scopes whose role the member has, or that need none. The same object if that is all of them. */
-  held(sub: string, scopes: Scope): Scope | Promise<Scope>;
-  offered(sub: string, scopes: Scope): Promise<OfferedScopes>;
-  /** Leaves out of each answer what the member no longer has the role for. */
-  introspect(ask: Introspect): Introspect;
-}
+export type RoleScopes = ReturnType<typeof createRoleScopes>;
 
 /** @param catalogue every scope of the configuration */
-export function createRoleScopes(catalogue: Readonly<Record<string, ScopeConfig>>, rolesOf: RolesOf): RoleScopes {
+export function createRoleScopes(catalogue: Readonly<Record<string, ScopeConfig>>, rolesOf: RolesOf) {
   const rules: ReadonlyMap<string, RoleRule> = new Map(
     Object.entries(catalogue).flatMap(([token, { role }]) => (role === undefined ? [] : [[token, role] as const])),
   );
@@ -38,8 +32,9 @@ export function createRoleScopes(catalogue: Readonly<Record<string, ScopeConfig>
   };
 
   return {
+    /** Those of the scopes whose role the member has, or that need none. The same object if that is all of them. */
     held,
-    async offered(sub, scopes) {
+    async offered(sub: string, scopes: Scope): Promise<OfferedScopes> {
       if (!needRole(scopes)) return { scopes, courses: new Map() };
       const [left, roles] = await Promise.all([held(sub, scopes), rolesOf(sub)]);
       const limited = [...left].flatMap((token) => {
@@ -48,7 +43,8 @@ export function createRoleScopes(catalogue: Readonly<Record<string, ScopeConfig>
       });
       return { scopes: left, courses: new Map(limited) };
     },
-    introspect: (ask) => (rules.size === 0 ? ask : withoutLost(ask, held)),
+    /** Leaves out of each answer what the member no longer has the role for. */
+    introspect: (ask: Introspect): Introspect => (rules.size === 0 ? ask : withoutLost(ask, held)),
   };
 }
 

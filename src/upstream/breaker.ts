@@ -7,23 +7,7 @@ export type BreakerState = 'closed' | 'open' | 'half_open';
  * instead of each waiting for a timeout. Then one probe request is let through to see whether the upstream has
  * recovered.
  */
-export interface Breaker {
-  /**
-   * Asks to be let through, and returns whether this request is the probe. Each admission must be followed by exactly
-   * one outcome.
-   * Throws GatewayError `upstream_unavailable` with Retry-After in seconds.
-   */
-  admit(): boolean;
-  /** The upstream responded. */
-  succeeded(): void;
-  /** The upstream was unreachable, timed out, or responded with a status that counts as a failure. */
-  failed(probe: boolean): void;
-  /** The request says nothing about the upstream: the client left, or one of our own limits refused the request. */
-  learntNothing(probe: boolean): void;
-  state(): BreakerState;
-  /** What has failed since the last response, also while a probe is awaited; undefined after a response. */
-  outage(): Outage | undefined;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 /** Requests in a row to which an upstream gave no response. */
 export interface Outage {
@@ -37,7 +21,7 @@ export interface Outage {
  * `failures`: consecutive failures before it opens (0: never). `cooldown`: milliseconds it stays open. `now`: a
  * monotonic clock in milliseconds.
  */
-export function createBreaker(options: { failures: number; cooldown: number; now: () => number }): Breaker {
+export function createBreaker(options: { failures: number; cooldown: number; now: () => number }) {
   const { failures, cooldown, now } = options;
   let inARow = 0;
   let failingSince: number | undefined;
@@ -50,7 +34,12 @@ export function createBreaker(options: { failures: number; cooldown: number; now
   };
 
   return {
-    admit() {
+    /**
+     * Asks to be let through, and returns whether this request is the probe. Each admission must be followed by exactly
+     * one outcome.
+     * Throws GatewayError `upstream_unavailable` with Retry-After in seconds.
+     */
+    admit(): boolean {
       if (openUntil === undefined) return false;
       const left = openUntil - now();
       if (left > 0 || probing) {
@@ -60,27 +49,31 @@ export function createBreaker(options: { failures: number; cooldown: number; now
       probing = true;
       return true;
     },
-    succeeded() {
+    /** The upstream responded. */
+    succeeded(): void {
       inARow = 0;
       failingSince = undefined;
       openUntil = undefined;
       probing = false;
     },
-    failed(probe) {
+    /** The upstream was unreachable, timed out, or responded with a status that counts as a failure. */
+    failed(probe: boolean): void {
       failingSince ??= now();
       inARow += 1;
       if (probe) open();
       // A request that was sent before the breaker opened and fails only now is not new information.
       else if (openUntil === undefined && inARow === failures) open();
     },
-    learntNothing(probe) {
+    /** The request says nothing about the upstream: the client left, or one of our own limits refused the request. */
+    learntNothing(probe: boolean): void {
       if (probe) probing = false;
     },
-    state() {
+    state(): BreakerState {
       if (openUntil === undefined) return 'closed';
       return openUntil > now() ? 'open' : 'half_open';
     },
-    outage() {
+    /** What has failed since the last response, also while a probe is awaited; undefined after a response. */
+    outage(): Outage | undefined {
       return failingSince === undefined ? undefined : { failures: inARow, lasting: now() - failingSince };
     },
   };

@@ -129,17 +129,9 @@ function namesOf(upstream: UpstreamConfig): URL[] {
 }
 
 /** The parts of our origin that the forwarding fields need, computed once. */
-export interface ForwardedOrigin {
-  readonly host: string;
-  readonly scheme: string;
-  readonly port: string;
-  /** What follows `for=` in Forwarded (RFC 7239). A host with a port is quoted. */
-  readonly forwarded: string;
-  /** The gate's own entry in Via. */
-  readonly via: string;
-}
+export type ForwardedOrigin = ReturnType<typeof forwardedOrigin>;
 
-function forwardedOrigin(origin: string): ForwardedOrigin {
+function forwardedOrigin(origin: string) {
   const { host, protocol, port } = new URL(origin);
   const scheme = protocol.slice(0, -1);
   const quoted = /[^\w.-]/.test(host) ? `"${host}"` : host;
@@ -147,7 +139,9 @@ function forwardedOrigin(origin: string): ForwardedOrigin {
     host,
     scheme,
     port: port || (scheme === 'https' ? '443' : '80'),
+    /** What follows `for=` in Forwarded (RFC 7239). A host with a port is quoted. */
     forwarded: `;host=${quoted};proto=${scheme}`,
+    /** The gate's own entry in Via. */
     via: `1.1 ${pseudonymOf(origin)}`,
   };
 }

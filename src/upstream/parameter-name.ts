@@ -4,19 +4,10 @@ import { decodedComponent, decodings } from '../http/percent.ts';
  * Tells whether some server might read a name as one of those reserved for the member's id. A name that cannot be
  * decoded reliably counts as one.
  */
-export interface ParameterNames {
-  /** The parameters of a query, '' or '?…', under other names, as they were sent. Some servers split them at `;` too. */
-  othersIn(query: string): readonly string[];
-  /**
-   * Whether a value contains a reserved name for a server that decodes before it splits the query: `a=1%26user_id%3D2`.
-   */
-  hiddenIn(query: string): boolean;
-  /** Takes the member name of a JSON object. */
-  inJson(name: string): boolean;
-}
+export type ParameterNames = ReturnType<typeof parameterNames>;
 
 /** @param names the names as the upstream reads them */
-export function parameterNames(names: Iterable<string>): ParameterNames {
+export function parameterNames(names: Iterable<string>) {
   const folded = new Set([...names].map(fold));
   const isOne = (name: string) => {
     // `id[]`, `id[0]` and `id[$ne]` are the parameter `id`; servers in C end a name at NUL.
@@ -29,17 +20,22 @@ export function parameterNames(names: Iterable<string>): ParameterNames {
     return name === undefined || isOne(name);
   };
   return {
-    othersIn: (query) => {
+    /** The parameters of a query, '' or '?…', under other names, as they were sent. Some servers split them at `;` too. */
+    othersIn: (query: string): readonly string[] => {
       const pieces = query.slice(1).split('&');
       return pieces.filter((piece) => piece !== '' && !piece.split(';').some(namesOne));
     },
-    hiddenIn(query) {
+    /**
+     * Whether a value contains a reserved name for a server that decodes before it splits the query: `a=1%26user_id%3D2`.
+     */
+    hiddenIn(query: string): boolean {
       const pieces = query.split('&').flatMap(decodings);
       const hidden = pieces.flatMap((piece) => piece.split(/[&;]/).slice(1));
       return hidden.some((inner) => isOne(inner.split('=', 1)[0] ?? ''));
     },
     // Deep copies take it for the prototype, whose members are then read like the object's own.
-    inJson: (name) => name === '__proto__' || isOne(name),
+    /** Takes the member name of a JSON object. */
+    inJson: (name: string): boolean => name === '__proto__' || isOne(name),
   };
 }
 

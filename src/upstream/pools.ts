@@ -10,16 +10,7 @@ import type { Target } from './target.ts';
 import { UndiciClient } from './undici-client.ts';
 
 /** One upstream for both lanes and our own calls. */
-export interface Upstream {
-  readonly url: URL;
-  readonly connections: HttpClient;
-  /** Every request must be admitted here first. */
-  readonly admission: Admission;
-  readonly timeouts: Timeouts;
-  readonly identity: UpstreamConfig['identity'];
-  /** The target with the path prefix of the upstream's URL. */
-  pathOf(target: Target): string;
-}
+export type Upstream = ReturnType<typeof openUpstream>;
 
 /** In milliseconds. */
 interface Timeouts {
@@ -33,16 +24,7 @@ interface Timeouts {
   readonly stream: number;
 }
 
-export interface Pools {
-  /** Throws Error for a name that is not configured: a bug in our code, not a bad request. */
-  get(name: string): Upstream;
-  all(): ReadonlyMap<string, Upstream>;
-  /**
-   * Releases the upstreams. Closes every connection, including those in use, to upstreams that no other configuration
-   * uses.
-   */
-  close(): Promise<void>;
-}
+export type Pools = ReturnType<typeof createPools>;
 
 /**
  * Opens the connections, limits and circuit breaker of each upstream. Upstreams that have not changed since an earlier
@@ -55,7 +37,7 @@ export function createPools(
   now: () => number = () => performance.now(),
   share: Share = carriedOver().share(),
   unanswered: (upstream: string) => void = () => {},
-): Pools {
+) {
   const open = new Map(
     Object.entries(upstreams).map(([name, config]) => {
       const make = () => openUpstream(config, now, () => unanswered(name));
@@ -63,12 +45,17 @@ export function createPools(
     }),
   );
   return {
-    get(name) {
+    /** Throws Error for a name that is not configured: a bug in our code, not a bad request. */
+    get(name: string): Upstream {
       const upstream = open.get(name);
       if (upstream === undefined) throw new Error(`There is no upstream named ${name}.`);
       return upstream;
     },
-    all: () => open,
+    all: (): ReadonlyMap<string, Upstream> => open,
+    /**
+     * Releases the upstreams. Closes every connection, including those in use, to upstreams that no other configuration
+     * uses.
+     */
     close: share.release,
   };
 }
@@ -79,7 +66,7 @@ function madeFrom(config: UpstreamConfig) {
   return [url, timeout, connectTimeout, streamTimeout, maxRequests, maxStreams, breaker, config.identity, client];
 }
 
-function openUpstream(config: UpstreamConfig, now: () => number, unanswered: () => void): Upstream {
+function openUpstream(config: UpstreamConfig, now: () => number, unanswered: () => void) {
   const url = new URL(config.url);
   const prefix = pathPrefix(url);
   const head = milliseconds(config.timeout);
@@ -93,10 +80,12 @@ function openUpstream(config: UpstreamConfig, now: () => number, unanswered: () 
   return {
     url,
     connections: openClient(config, url, { connectTimeout: timeouts.connect, headersTimeout: timeouts.head, now }),
+    /** Every request must be admitted here first. */
     admission: new Admission(config, createBreaker({ failures, cooldown: milliseconds(cooldown), now }), unanswered),
     timeouts,
     identity: config.identity,
-    pathOf: (target) => prefix + target.path + target.query,
+    /** The target with the path prefix of the upstream's URL. */
+    pathOf: (target: Target): string => prefix + target.path + target.query,
   };
 }
 

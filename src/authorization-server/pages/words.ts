@@ -25,33 +25,14 @@ const BUILT_IN: Readonly<Record<string, Catalogue>> = { en, es, de, fr, ar };
 const LOCALES: Readonly<Record<string, string>> = { en: 'en-GB', ar: 'ar-u-ca-gregory-nu-latn' };
 
 /** The phrases of the pages in one language. `{school}` can be used in every phrase. */
-export interface Words {
-  readonly language: string;
-  readonly direction: string;
-  /** The argument for Intl. */
-  readonly locales: readonly string[];
-  /** A phrase as plain text, for titles. */
-  text(phrase: Phrase, values?: Readonly<Record<string, string>>): string;
-  /** A phrase as markup. Text values are isolated, so that right-to-left text cannot reorder what surrounds it. */
-  html(phrase: Phrase, values?: Readonly<Record<string, HtmlValue>>): Html;
-  /** A phrase about a number, in the plural form for it. `{count}` is the number. */
-  count(phrase: CountedPhrase, count: number, values?: Readonly<Record<string, HtmlValue>>): Html;
-  /** Items in a sentence: "a, b and c". */
-  list(items: readonly Html[]): Html;
-  /** Text from the configuration, in another language if it is not translated into this one. */
-  own(text: Translatable): Html;
-}
+export type Words = ReturnType<typeof createWords>;
 
 /** The phrases of the operator's catalogue, completed by the built-in one for the language, and by English. */
 export function catalogueOf({ tag, phrases }: PageLanguage): Catalogue {
   return { ...en, ...BUILT_IN[primaryOf(tag)], ...phrases };
 }
 
-export function createWords(
-  language: string,
-  school: string,
-  catalogue = catalogueOf({ tag: language, phrases: {} }),
-): Words {
+export function createWords(language: string, school: string, catalogue = catalogueOf({ tag: language, phrases: {} })) {
   // Intl would format a language that it does not know as the machine is set up.
   const locales = [LOCALES[language] ?? language, 'en-GB'];
   const isRtl = catalogue.direction === 'rtl';
@@ -61,21 +42,28 @@ export function createWords(
   return {
     language,
     direction: catalogue.direction,
+    /** The argument for Intl. */
     locales,
-    text: (phrase, values = {}) =>
+    /** A phrase as plain text, for titles. */
+    text: (phrase: Phrase, values: Readonly<Record<string, string>> = {}): string =>
       fill(catalogue[phrase], (name) => plain(name === 'school' ? school : (values[name] ?? ''))).join(''),
-    html: (phrase, values = {}) => markup(catalogue[phrase], values),
-    count(phrase, count, values = {}) {
+    /** A phrase as markup. Text values are isolated, so that right-to-left text cannot reorder what surrounds it. */
+    html: (phrase: Phrase, values: Readonly<Record<string, HtmlValue>> = {}): Html => markup(catalogue[phrase], values),
+    /** A phrase about a number, in the plural form for it. `{count}` is the number. */
+    count(phrase: CountedPhrase, count: number, values: Readonly<Record<string, HtmlValue>> = {}): Html {
       const texts: Readonly<Record<string, string>> = catalogue;
       const form = new Intl.PluralRules(locales).select(count);
       const shown = html`${new Intl.NumberFormat(locales).format(count)}`;
       return markup(texts[`${phrase}_${form}`] ?? catalogue[`${phrase}_other`], { ...values, count: shown });
     },
-    list: (items) =>
+    /** Items in a sentence: "a, b and c". */
+    list: (items: readonly Html[]): Html =>
       html`${new Intl.ListFormat(locales)
         .formatToParts(items.map((_, at) => `${at}`))
         .map(({ type, value }) => (type === 'element' ? items[Number(value)] : value))}`,
-    own: (text) => (typeof text === 'string' ? html`<bdi>${text}</bdi>` : inLanguage(text, language)),
+    /** Text from the configuration, in another language if it is not translated into this one. */
+    own: (text: Translatable): Html =>
+      typeof text === 'string' ? html`<bdi>${text}</bdi>` : inLanguage(text, language),
   };
 }
 

@@ -9,28 +9,25 @@ const LARGEST = 8192;
 const PAIR = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+=[\x21-\x3A\x3C-\x7E]*$/;
 
 /** The cookies that the backend has set during one sign-in. */
-export interface CookieJar {
-  /**
-   * Applies the Set-Cookie headers of a response.
-   *
-   * @throws {GatewayError} `login_unavailable` when they are too large
-   */
-  take(answer: UpstreamResponse): void;
-  /** The value of the Cookie header; empty if there are no cookies. */
-  header(): string;
-}
+export type CookieJar = ReturnType<typeof createCookieJar>;
 
-export function createCookieJar(clock: () => number): CookieJar {
+export function createCookieJar(clock: () => number) {
   const cookies = new Map<string, string>();
   const header = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   return {
-    take(answer) {
+    /**
+     * Applies the Set-Cookie headers of a response.
+     *
+     * @throws {GatewayError} `login_unavailable` when they are too large
+     */
+    take(answer: UpstreamResponse): void {
       for (const { name, value } of changesOf(answer, clock)) {
         if (value === undefined) cookies.delete(name);
         else cookies.set(name, value);
       }
       if (header().length > LARGEST) throw unusable('with too many cookies');
     },
+    /** The value of the Cookie header; empty if there are no cookies. */
     header,
   };
 }

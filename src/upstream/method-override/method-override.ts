@@ -14,33 +14,30 @@ import { methodOf, overrideName } from './names.ts';
  * Frameworks let a parameter such as `_method=DELETE` replace the method of a request. A route that admits POST would
  * then admit DELETE too, so the request is refused unless the other method is also admitted.
  */
-export interface MethodOverrides {
-  /**
-   * Throws GatewayError `method_override` if the query asks for a method that is not admitted. `query` is '' or '?…'.
-   */
-  checkQuery(query: string): void;
-  /**
-   * Returns a scanner for the body; undefined if no framework looks for parameters in a body of this type. Throws
-   * GatewayError `invalid_request` for a content type that is malformed or ambiguous, and `unsupported_media_type` for
-   * a compressed body.
-   */
-  scan(rawHeaders: readonly string[]): BodyScan | undefined;
-}
+export type MethodOverrides = ReturnType<typeof methodOverrides>;
 
 /** @param admits whether the request would be admitted with this method as well */
-export function methodOverrides(admits: (method: string) => boolean): MethodOverrides {
+export function methodOverrides(admits: (method: string) => boolean) {
   const checkIn =
     (place: string): OverrideCheck =>
     (method) => {
       if (method === undefined || !admits(method)) throw refused(place, method);
     };
   return {
-    checkQuery(query) {
+    /**
+     * Throws GatewayError `method_override` if the query asks for a method that is not admitted. `query` is '' or '?…'.
+     */
+    checkQuery(query: string): void {
       if (query.length < 2) return;
       const check = checkIn('query');
       for (const piece of query.slice(1).split(/[&;]/)) checkPair(piece, check);
     },
-    scan(rawHeaders) {
+    /**
+     * Returns a scanner for the body; undefined if no framework looks for parameters in a body of this type. Throws
+     * GatewayError `invalid_request` for a content type that is malformed or ambiguous, and `unsupported_media_type` for
+     * a compressed body.
+     */
+    scan(rawHeaders: readonly string[]): BodyScan | undefined {
       const types = fieldValues(rawHeaders, 'content-type');
       const type = types[0] ?? '';
       if (types.length > 1 || (type !== '' && !MEDIA_TYPE.test(type))) throw unclear('has a malformed Content-Type');

@@ -19,17 +19,13 @@ const MAPS = ['properties', 'patternProperties', 'dependentSchemas'];
 const COMPONENT = /^#\/components\/schemas\/([A-Za-z0-9._-]+)$/;
 
 /** Copies schemas from another document, with all schemas they reference. */
-export interface SchemaCopy {
-  schema(given: unknown): JsonObject;
-  /** The schemas that were referenced since the last call, directly or by one another, by their names in our document. */
-  referred(): Readonly<Record<string, JsonObject>>;
-}
+export type SchemaCopy = ReturnType<typeof schemaCopy>;
 
 /**
  * `nameOf` maps a schema's name to its name in our document. A reference that leads out of the source document becomes
  * a schema that allows anything.
  */
-export function schemaCopy(source: Source, nameOf: (name: string) => string): SchemaCopy {
+export function schemaCopy(source: Source, nameOf: (name: string) => string) {
   const { schemas = {} } = isObject(source.document.components) ? source.document.components : {};
   const known = isObject(schemas) ? schemas : {};
   const met = new Set<string>();
@@ -77,7 +73,8 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string): Sc
 
   return {
     schema: copy,
-    referred() {
+    /** The schemas that were referenced since the last call, directly or by one another, by their names in our document. */
+    referred(): Readonly<Record<string, JsonObject>> {
       const found: [string, JsonObject][] = [];
       for (let name = waiting.pop(); name !== undefined; name = waiting.pop())
         found.push([nameOf(name), copy(known[name])]);

@@ -2,19 +2,15 @@ import { isObject, type JsonObject } from '../../../http/json-object.ts';
 import { resolved } from '../../../http/json-pointer.ts';
 
 /** An OpenAPI document from an upstream. It is untrusted and may be invalid. */
-export interface Source {
-  readonly document: JsonObject;
-  /** Whether it uses schemas of OpenAPI 3.0, which are not JSON Schema. */
-  readonly isOld: boolean;
-  /** Follows references within the document; undefined if a reference leads outside, to nothing, or in a circle. */
-  resolve(node: unknown): JsonObject | undefined;
-}
+export type Source = ReturnType<typeof sourceOf>;
 
-export function sourceOf(document: JsonObject): Source {
+export function sourceOf(document: JsonObject) {
   return {
     document,
+    /** Whether it uses schemas of OpenAPI 3.0, which are not JSON Schema. */
     isOld: String(document.openapi).startsWith('3.0'),
-    resolve: (node) => resolved(document, node),
+    /** Follows references within the document; undefined if a reference leads outside, to nothing, or in a circle. */
+    resolve: (node: unknown): JsonObject | undefined => resolved(document, node),
   };
 }
 
