@@ -10,10 +10,9 @@ import type { MemberPrincipal } from '../oauth/principal.ts';
 import { ACCOUNT_SCOPE, type Scope } from '../oauth/scope.ts';
 import { type Audit, usageAudit } from '../operations/audit.ts';
 import type { AccountOptions } from './account-options.ts';
-import type { Mistake } from './connect/mistakes.ts';
 import { timeWarnings } from './connect/time-warnings.ts';
 import { createOperations, execute, findDocument, type Operations, prepareOperation } from './operations.ts';
-import type { OperationData, PrepareOperation } from './prepared-operation.ts';
+import type { OperationData } from './prepared-operation.ts';
 import { mutationFields, readFields } from './read-fields.ts';
 import { negotiate, type ResponseType, readGraphqlRequest } from './request.ts';
 import { scopesMissingForMutation, scopesOfQueries } from './scopes.ts';
@@ -37,15 +36,7 @@ export type AccountEndpoint = (
   observer?: Partial<Observer>,
 ) => Promise<SessionOver | undefined>;
 
-export interface Account {
-  readonly endpoint: AccountEndpoint;
-  /** Prepares the operator's own documents, which tools run for a member under the rules of the endpoint. */
-  readonly prepare: PrepareOperation;
-  /** The scopes that a token needs to read everything. */
-  readonly readScopes: readonly string[];
-  /** What in the mapping is allowed but most likely unintended. */
-  readonly warnings: readonly Mistake[];
-}
+export type Account = ReturnType<typeof createAccount>;
 
 const NO_STORE = { 'cache-control': 'no-store' };
 
@@ -54,13 +45,17 @@ const NO_STORE = { 'cache-control': 'no-store' };
  *
  * @throws {MappingError} with all mistakes in the contract, the mapping files or the trusted documents
  */
-export function createAccount(options: AccountOptions): Account {
+export function createAccount(options: AccountOptions) {
   const operations = createOperations(options);
+  const endpoint: AccountEndpoint = (request, response, principal, observer = {}) =>
+    serve(operations, request, response, principal, observer);
   return {
-    endpoint: (request, response, principal, observer = {}) =>
-      serve(operations, request, response, principal, observer),
-    prepare: (query) => prepareOperation(operations, query),
+    endpoint,
+    /** Prepares the operator's own documents, which tools run for a member under the rules of the endpoint. */
+    prepare: (query: string) => prepareOperation(operations, query),
+    /** The scopes that a token needs to read everything. */
     readScopes: [ACCOUNT_SCOPE, ...scopesOfQueries(operations, operations.guards)],
+    /** What in the mapping is allowed but most likely unintended. */
     warnings: timeWarnings(operations.mapping, options.timeZone),
   };
 }

@@ -19,12 +19,7 @@ interface Family extends Partial<AdapterPayload> {
 }
 
 /** A presented token in its family. */
-export interface Found {
-  /** `used`: it was replaced. `ahead`: it was issued after the state that the store has. */
-  readonly kind: 'present' | 'used' | 'ahead';
-  /** That of the present token, which is bound to the same client, scope and key. */
-  readonly payload: AdapterPayload;
-}
+export type Found = ReturnType<typeof findInFamily>;
 
 type Entities = KoaContextWithOIDC['oidc']['entities'];
 
@@ -47,12 +42,14 @@ export function familyEntry(
  * Compares a presented token with the record of its family. A token of the present generation with another value counts
  * as used: the store lost it, and another holder of the token before it went on since.
  */
-export function findInFamily({ payload, expiresAt }: Entry, value: string, { generation }: RefreshTokenName): Found {
+export function findInFamily({ payload, expiresAt }: Entry, value: string, { generation }: RefreshTokenName) {
   const { hash, answer: _answer, ...record } = JSON.parse(payload) as Family;
   const { rotations = 0, iat } = record;
   const isPresent = generation === rotations && hasHash(value, hash);
   return {
+    /** `used`: it was replaced. `ahead`: it was issued after the state that the store has. */
     kind: generation > rotations ? 'ahead' : isPresent ? 'present' : 'used',
+    /** That of the present token, which is bound to the same client, scope and key. */
     payload: { iiat: iat, ...record, kind: REFRESH_TOKEN, jti: value, exp: expiresAt } as AdapterPayload,
   };
 }

@@ -1,6 +1,6 @@
 // Documents about the running service: the OpenAPI document and auth.md, the instructions for agents.
 
-import type { Handler } from '../http/exchange.ts';
+import type { Exchange } from '../http/exchange.ts';
 import type { Html } from '../http/html.ts';
 import type { JsonObject } from '../http/json-object.ts';
 import { once } from '../http/once.ts';
@@ -8,17 +8,7 @@ import type { DescribedService, RunningRoute } from './described-service.ts';
 import type { UpstreamApi } from './openapi/upstream/import-api.ts';
 import { serveDocument, servedDocument } from './served-document.ts';
 
-export interface Discovery {
-  readonly openapi: Generated;
-  readonly authMd: Generated;
-}
-
-interface Generated {
-  /** Sends the document to programs. */
-  readonly handler: Handler;
-  /** The document as a person reads it. */
-  readonly markup: () => Promise<Html>;
-}
+export type Discovery = ReturnType<typeof createDiscovery>;
 
 export interface DiscoveryParts {
   readonly service: DescribedService;
@@ -29,7 +19,7 @@ export interface DiscoveryParts {
 }
 
 /** Creates the OpenAPI document and auth.md. Each is generated on the first request. */
-export function createDiscovery({ service, routes, documents }: DiscoveryParts): Discovery {
+export function createDiscovery({ service, routes, documents }: DiscoveryParts) {
   return {
     openapi: generated('application/json', listed, async () => {
       const [{ openapiDocument }, { importApi }] = await Promise.all([
@@ -58,10 +48,12 @@ async function rendered(text: string): Promise<Html> {
   return (await import('./auth-md/markdown-html.ts')).markdownHtml(text);
 }
 
-function generated(type: string, asHtml: (text: string) => Promise<Html>, generate: () => Promise<string>): Generated {
+function generated(type: string, asHtml: (text: string) => Promise<Html>, generate: () => Promise<string>) {
   const load = once(async () => servedDocument(type, await generate()), { forgetFailure: true });
   return {
-    handler: async (exchange) => serveDocument(exchange, await load()),
+    /** Sends the document to programs. */
+    handler: async (exchange: Exchange) => serveDocument(exchange, await load()),
+    /** The document as a person reads it. */
     markup: once(async () => asHtml((await load()).text), { forgetFailure: true }),
   };
 }

@@ -1,8 +1,7 @@
-import type { AccountPart } from '../account/part.ts';
 import type { Hold } from '../approvals/hold.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
-import type { McpFoundation, McpPart } from '../mcp/part.ts';
+import type { McpFoundation } from '../mcp/part.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import type { RolesOf } from '../oauth/member-roles.ts';
 import type { Audit } from '../operations/audit.ts';
@@ -12,10 +11,7 @@ import { memoryCounters } from '../storage/memory-counters.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
 
 /** The parts that apps call besides routes. Each is undefined when it is not served. */
-export interface Interfaces {
-  readonly account: AccountPart | undefined;
-  readonly mcp: McpPart | undefined;
-}
+export type Interfaces = Awaited<ReturnType<typeof openInterfaces>>;
 
 interface InterfaceUses {
   readonly call: CallForPrincipal;
@@ -31,11 +27,7 @@ interface InterfaceUses {
  * Opens the Account API and the tools. Rejects with ConfigError, which lists every mistake in the files of both, so
  * that `serve` and `check` report the same. Code of what is not configured is not loaded.
  */
-export async function openInterfaces(
-  foundation: McpFoundation,
-  loaded: LoadedConfig,
-  uses: InterfaceUses,
-): Promise<Interfaces> {
+export async function openInterfaces(foundation: McpFoundation, loaded: LoadedConfig, uses: InterfaceUses) {
   const { config } = loaded;
   const problems: Problem[] = [];
   const collect = async <Opened>(open: () => Promise<Opened>): Promise<Opened | undefined> => {

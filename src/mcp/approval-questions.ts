@@ -17,12 +17,7 @@ const LONGEST_PREVIEW = 4000;
 const LONGEST_TEXT = 1000;
 
 /** What the gate asks the backend about a call, as its member, before it asks the member. */
-export interface ApprovalQuestions {
-  /** What the call would do; undefined if the backend does not say; a refusal if the call would be refused. */
-  readonly preview: (input: ToolInput, context: CallContext) => Promise<readonly Given[] | FailedOutcome | undefined>;
-  /** What arguments stand for, by name. One that cannot be read is left out. */
-  readonly titles: (input: ToolInput, context: CallContext) => Promise<ReadonlyMap<string, string>>;
-}
+export type ApprovalQuestions = ReturnType<typeof approvalQuestions>;
 
 /** What the questions of a tool are built with. */
 export interface QuestionParts {
@@ -36,7 +31,7 @@ export interface QuestionParts {
 export function approvalQuestions(
   { route, dryRun, titles, scopes }: ToolConfig,
   { parts, inputs, wrong }: QuestionParts,
-): ApprovalQuestions {
+) {
   const build = (
     path: readonly string[],
     request: string,
@@ -63,14 +58,16 @@ export function approvalQuestions(
   });
 
   return {
-    async preview(input, context) {
+    /** What the call would do; undefined if the backend does not say; a refusal if the call would be refused. */
+    async preview(input: ToolInput, context: CallContext): Promise<readonly Given[] | FailedOutcome | undefined> {
       const outcome = await rehearse?.(input, context);
       if (outcome === undefined || outcome.kind === 'failed') return outcome;
       const short = await shorten(await cleanValue(outcome.value, LONGEST_TEXT), LONGEST_PREVIEW);
       const value = short?.value ?? undefined;
       return value === undefined ? undefined : givenOf(isObject(value) ? value : { '': value });
     },
-    async titles(input, context) {
+    /** What arguments stand for, by name. One that cannot be read is left out. */
+    async titles(input: ToolInput, context: CallContext): Promise<ReadonlyMap<string, string>> {
       const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TITLE_WAIT)]);
       const found = await Promise.all(
         readers.map(async ({ name, pointer, read }) => {

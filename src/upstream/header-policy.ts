@@ -1,5 +1,5 @@
 import type { Config, UpstreamConfig } from '../config/schema.ts';
-import { type RequestField, type ResponseField, requestFields, responseFields } from '../http/header-names.ts';
+import { requestFields, responseFields } from '../http/header-names.ts';
 import { serverName } from '../http/host.ts';
 import { pseudonymOf } from '../http/via.ts';
 import { type CredentialConfig, credentialField } from './credentials/settings.ts';
@@ -17,23 +17,7 @@ import { pathPrefix, type UpstreamAddress } from './location.ts';
 type Lane = 'protected' | 'site';
 
 /** The policy of one upstream on one lane. Created once. */
-export interface HeaderPolicy {
-  readonly lane: Lane;
-  readonly requestField: (name: string) => RequestField;
-  readonly responseField: (name: string) => ResponseField;
-  /** The Host that is sent to the upstream. */
-  readonly host: string;
-  /** Our public origin, and its parts for the forwarding fields. */
-  readonly origin: string;
-  readonly forwarded: ForwardedOrigin;
-  /** The addresses by which upstreams refer to themselves; the first is that of the upstream that responds. */
-  readonly internal: readonly [UpstreamAddress, ...UpstreamAddress[]];
-  /**
-   * The name for SNI and certificate verification of an https upstream, whatever Host says; '' for an IP address: Host
-   * is used.
-   */
-  readonly servername: string;
-}
+export type HeaderPolicy = ReturnType<typeof headerPolicy>;
 
 /** The policies of all upstreams on the protected lane, by name. */
 export function protectedPolicies(config: Pick<Config, 'upstreams' | 'origin'>): ReadonlyMap<string, HeaderPolicy> {
@@ -41,11 +25,7 @@ export function protectedPolicies(config: Pick<Config, 'upstreams' | 'origin'>):
 }
 
 /** @param name the upstream's key in `upstreams` */
-export function headerPolicy(
-  lane: Lane,
-  { upstreams, origin }: Pick<Config, 'upstreams' | 'origin'>,
-  name: string,
-): HeaderPolicy {
+export function headerPolicy(lane: Lane, { upstreams, origin }: Pick<Config, 'upstreams' | 'origin'>, name: string) {
   const upstream = upstreams[name];
   if (upstream === undefined) throw new Error(`There is no upstream named ${name}.`);
   const url = new URL(upstream.url);
@@ -54,6 +34,7 @@ export function headerPolicy(
     namesOf(config).map((one) => ({ upstream: key, url: one }));
   const aliases = addresses(name, upstream).slice(1);
   const others = Object.entries(upstreams).flatMap(([key, other]) => (other === upstream ? [] : addresses(key, other)));
+  const internal: readonly [UpstreamAddress, ...UpstreamAddress[]] = [{ upstream: name, url }, ...aliases, ...others];
   return {
     lane,
     requestField: requestFields({
@@ -62,10 +43,17 @@ export function headerPolicy(
       drop: [...request.drop, ...credentialNames(upstream.credential, lane)],
     }),
     responseField: responseFields(response),
+    /** The Host that is sent to the upstream. */
     host: hostFor(upstream, origin),
+    /** Our public origin, and its parts for the forwarding fields. */
     origin,
     forwarded: forwardedOrigin(origin),
-    internal: [{ upstream: name, url }, ...aliases, ...others],
+    /** The addresses by which upstreams refer to themselves; the first is that of the upstream that responds. */
+    internal,
+    /**
+     * The name for SNI and certificate verification of an https upstream, whatever Host says; '' for an IP address: Host
+     * is used.
+     */
     servername: serverName(url),
   };
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.ts';
 import type { Principal } from '../oauth/principal.ts';
 import { type Addresses, isComplete, isSamePlace, pathPrefix, placeOf, stripPrefix, withOrigin } from './location.ts';
 import { MEMBER_ID, routedBy } from './own-record.ts';
-import { createRewrite, type Rewrite, type RewriteFor } from './rewrite.ts';
+import { createRewrite, type Rewrite } from './rewrite.ts';
 import { createRouting, type Routing } from './routing.ts';
 import { canonicalPath } from './target.ts';
 
@@ -37,12 +37,7 @@ export interface RouteLinks {
 }
 
 /** A route, backwards. */
-interface Way {
-  readonly entry: RouteConfig;
-  /** The literal beginning of every upstream path of the route; '' if there is none. */
-  readonly prefix: string;
-  readonly rewriteFor: RewriteFor;
-}
+type Way = ReturnType<typeof wayOf>;
 
 interface Inverse {
   readonly routing: Routing<RouteConfig>;
@@ -97,13 +92,14 @@ function* inOrder(ways: ReadonlyMap<RouteConfig, Way>, first: RouteConfig): Iter
   for (const way of ways.values()) if (way !== own) yield way;
 }
 
-function wayOf(entry: RouteConfig): Way {
+function wayOf(entry: RouteConfig) {
   const { pattern } = parseMatch(entry.match);
   const rewrite = entry.rewrite ?? pattern;
   const literal = rewrite.split('/').findIndex((segment) => segment.startsWith('*') || segment === MEMBER_ID);
   const prefix = rewrite.split('/').slice(0, literal === -1 ? undefined : literal);
   return {
     entry,
+    /** The literal beginning of every upstream path of the route; '' if there is none. */
     prefix: canonicalPath(prefix.join('/').replace(/[^\x21-\x7E]+/g, encodeURIComponent)) ?? '',
     rewriteFor: createRewrite(pattern, rewrite),
   };

@@ -1,15 +1,11 @@
 import { AccountError } from '../errors.ts';
 import type { DirectiveReader } from './directive-reader.ts';
-import type { Evaluate, VariableValues } from './evaluate.ts';
+import type { VariableValues } from './evaluate.ts';
 import { MappingValueError } from './mapping-value.ts';
 import type { Available } from './references.ts';
 
 /** Which responses are successful, and what clients are told about the others. Set on a source or a connector. */
-export interface ResponseRules {
-  readonly isSuccess: Evaluate | undefined;
-  readonly message: Evaluate | undefined;
-  readonly extensions: Evaluate | undefined;
-}
+export type ResponseRules = ReturnType<typeof compileResponseRules>;
 
 /** An upstream's response. `data` is null when it has no JSON body. */
 export interface UpstreamAnswer {
@@ -18,7 +14,7 @@ export interface UpstreamAnswer {
 }
 
 /** Compiles `isSuccess` and `errors` of @source or @connect. Mistakes are reported by the reader. */
-export function compileResponseRules(reader: DirectiveReader, available: Available): ResponseRules {
+export function compileResponseRules(reader: DirectiveReader, available: Available) {
   const names: Available = { ...available, status: 'value' };
   return {
     isSuccess: reader.compile(['isSuccess'], 'expression', names),

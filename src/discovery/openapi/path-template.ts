@@ -1,10 +1,7 @@
 import type { JsonObject } from '../../http/json-object.ts';
 
 /** A path of an OpenAPI document, with its parameters. */
-export interface PathTemplate {
-  readonly path: string;
-  readonly parameters: readonly JsonObject[];
-}
+export type PathTemplate = ReturnType<typeof templateOf>;
 
 const MEMBER_ID = '{member.id}';
 
@@ -21,7 +18,7 @@ export function pathTemplates(pattern: string): readonly PathTemplate[] {
   return stem.length === 0 ? [{ path: '/', parameters: [] }, whole] : [templateOf(stem), whole];
 }
 
-function templateOf(segments: readonly string[]): PathTemplate {
+function templateOf(segments: readonly string[]) {
   const parameters: JsonObject[] = [];
   const seen = new Map<string, number>();
   const named = (name: string, description: string): string => {

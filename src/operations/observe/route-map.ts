@@ -14,11 +14,7 @@ interface ProposedRoute {
   readonly evidence: string;
 }
 
-export interface RouteMap {
-  readonly routes: readonly ProposedRoute[];
-  /** What was left out and why, one line each. */
-  readonly notes: readonly string[];
-}
+export type RouteMap = ReturnType<typeof proposeRouteMap>;
 
 interface Observed {
   readonly observed: readonly Observation[];
@@ -46,7 +42,7 @@ interface Parts extends Observed {
  * apps, rewritten to that of the site. So do configured routes; the others stay unchanged if a request matched them.
  * Pages, scripts, images, forms and what frameworks keep for their own pages are left to the site.
  */
-export function proposeRouteMap(options: Observed): RouteMap {
+export function proposeRouteMap(options: Observed) {
   const { observed, dropped, configured } = options;
   const parts: Parts = { ...options, isCalled: siteCalls(observed), notes: [] };
   const { notes } = parts;
@@ -70,6 +66,7 @@ export function proposeRouteMap(options: Observed): RouteMap {
   const proposedAgain = new Set([...byMatch.keys()].map((match) => `${match}: ${UNUSED}; left out`));
   return {
     routes: mostSpecificFirst([...byMatch.values()]),
+    /** What was left out and why, one line each. */
     notes: notes.filter((note) => !proposedAgain.has(note)),
   };
 }

@@ -3,12 +3,7 @@ import { strings, text } from '../answer.ts';
 import { askTools, type ListedTool, messageIn, needsMember, objects, type ToolServer } from './tools.ts';
 
 /** The response to a call. `refused`: the call failed, and why in words; `characters`: the length of its content. */
-interface ToolResult {
-  readonly name: string;
-  readonly refused: string | undefined;
-  readonly content: JsonObject;
-  readonly characters: number;
-}
+type ToolResult = Awaited<ReturnType<typeof callTool>>;
 
 /** A tool that was called, and with which arguments. */
 export interface ToolCall extends ToolResult {
@@ -20,7 +15,7 @@ const MOST_CALLS = 20;
 /** Levels of a result in which values for later calls are looked for. */
 const DEEPEST = 5;
 
-export async function callTool(server: ToolServer, name: string, args: JsonObject): Promise<ToolResult> {
+export async function callTool(server: ToolServer, name: string, args: JsonObject) {
   const answer = await askTools(server, 'tools/call', { name, arguments: args });
   if (answer.cut) return { name, refused: undefined, content: {}, characters: Number.POSITIVE_INFINITY };
   const { result, error } = messageIn(answer) ?? {};

@@ -5,19 +5,7 @@ import { mcpQuestion } from '../facts/mcp-endpoint.ts';
 import { Unavailable } from '../unavailable.ts';
 
 /** A tool as `tools/list` describes it. */
-export interface ListedTool {
-  readonly name: string;
-  /** '' if it has none. */
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: JsonObject;
-  readonly outputSchema: JsonObject;
-  readonly annotations: JsonObject;
-  /** What it needs; none if it does not say. */
-  readonly schemes: readonly JsonObject[];
-  /** The URI of its card. */
-  readonly card: string | undefined;
-}
+export type ListedTool = ReturnType<typeof listedTool>;
 
 /** Where tools are, and the token to call them with. */
 export interface ToolServer {
@@ -65,32 +53,29 @@ export async function listTools(server: ToolServer): Promise<readonly ListedTool
   return tools;
 }
 
-/** A card that a tool shows in the chat: HTML (MCP Apps 2026-01-26). */
-export interface ListedCard {
-  /** Its URI. */
-  readonly name: string;
-  readonly html: string;
-  /** `_meta.ui` of the resource. */
-  readonly ui: JsonObject;
-}
+/** A card that a tool shows in the chat: its URI, its HTML, and `_meta.ui` of its resource (MCP Apps 2026-01-26). */
+export type ListedCard = Awaited<ReturnType<typeof readCard>>;
 
 /** Reads a card. Throws Unavailable if it cannot be read. */
-export async function readCard(server: ToolServer, name: string): Promise<ListedCard> {
+export async function readCard(server: ToolServer, name: string) {
   const [first] = objects((await resultOf(server, 'resources/read', { uri: name })).contents);
   return { name, html: text(first?.text) ?? '', ui: objectOf(objectOf(first?._meta).ui) };
 }
 
 /** Parses a description of a tool. */
-export function listedTool(given: JsonObject): ListedTool {
+export function listedTool(given: JsonObject) {
   const [annotations, meta] = [objectOf(given.annotations), objectOf(given._meta)];
   return {
     name: text(given.name) ?? '',
+    /** '' if it has none. */
     title: text(given.title) ?? text(annotations.title) ?? '',
     description: text(given.description) ?? '',
     inputSchema: objectOf(given.inputSchema),
     outputSchema: objectOf(given.outputSchema),
     annotations,
+    /** What it needs; none if it does not say. */
     schemes: objects(meta.securitySchemes ?? given.securitySchemes),
+    /** The URI of its card. */
     card: text(objectOf(meta.ui).resourceUri),
   };
 }

@@ -5,16 +5,7 @@ import { openApiBasePath } from '../../../http/openapi-base-path.ts';
 import { jsonObject, type SiteAnswer, text } from '../../doctor/answer.ts';
 
 /** A GET operation of an API description. */
-export interface DescribedOperation {
-  /** The path with its parameters in braces. */
-  readonly path: string;
-  /** What it does, in the site's words; undefined if the site says nothing that fits on a line. */
-  readonly summary: string | undefined;
-  /** Whether it cannot be called without a query. */
-  readonly needsQuery: boolean;
-  /** The properties of its response, by JSON pointer: only those of objects in objects, and at most MOST_PROPERTIES. */
-  gives(): readonly string[];
-}
+export type DescribedOperation = ReturnType<typeof operation>;
 
 /** A POST that takes a password, with the names of its fields. */
 export interface PasswordLogin {
@@ -66,16 +57,20 @@ export function readDescription(answer: SiteAnswer | undefined) {
   };
 }
 
-function operation(document: JsonObject, path: string, item: JsonObject, get: JsonObject): DescribedOperation {
+function operation(document: JsonObject, path: string, item: JsonObject, get: JsonObject) {
   const parameters = [item.parameters, get.parameters]
     .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
     .map((one) => resolved(document, one));
   const summary = text(get.summary)?.trim() ?? '';
   return {
+    /** The path with its parameters in braces. */
     path,
+    /** What it does, in the site's words; undefined if the site says nothing that fits on a line. */
     summary: WORDS.test(summary) ? summary : undefined,
+    /** Whether it cannot be called without a query. */
     needsQuery: parameters.some((one) => one.in === 'query' && one.required === true),
-    gives: () => propertiesOf(document, successOf(document, get)),
+    /** The properties of its response, by JSON pointer: only those of objects in objects, and at most MOST_PROPERTIES. */
+    gives: (): readonly string[] => propertiesOf(document, successOf(document, get)),
   };
 }
 

@@ -18,12 +18,7 @@ export interface SeenSite {
 }
 
 /** Sends requests without credentials. None throws because of how the site behaves. */
-export interface SiteProbe {
-  /** Requests paths that were not requested before, as a browser or as an app does, and returns everything seen so far. */
-  request(paths: readonly string[], as?: 'browser' | 'app'): Promise<SeenSite>;
-  /** Posts to a path. Undefined if there is no response. */
-  post(path: string, type: string, body: string): Promise<SiteAnswer | undefined>;
-}
+export type SiteProbe = ReturnType<typeof createProbe>;
 
 const AGENT = `coursegate-init/${manifest.version} (looks at a site for its operator)`;
 /** Some frameworks show their API to browsers as pages. */
@@ -45,7 +40,7 @@ const MOST_SILENT = 8;
 export function createProbe(
   { upstream, origin }: { readonly upstream: URL; readonly origin: URL },
   limits: ExchangeLimits,
-): SiteProbe {
+) {
   const ask = createAsk({ origin: upstream.origin, ...limits });
   const prefix = upstream.pathname.replace(/\/$/, '');
   const headers = {
@@ -94,7 +89,8 @@ export function createProbe(
   };
 
   return {
-    async request(paths, as = 'browser') {
+    /** Requests paths that were not requested before, as a browser or as an app does, and returns everything seen so far. */
+    async request(paths: readonly string[], as: 'browser' | 'app' = 'browser'): Promise<SeenSite> {
       if (unreachable !== undefined) return seen();
       const left = paths.filter((path) => !asked.has(path));
       for (const path of left) asked.add(path);
@@ -118,7 +114,8 @@ export function createProbe(
       await Promise.all(Array.from({ length: AT_ONCE }, work));
       return seen();
     },
-    post: (path, type, body) =>
+    /** Posts to a path. Undefined if there is no response. */
+    post: (path: string, type: string, body: string): Promise<SiteAnswer | undefined> =>
       send(path, { method: 'POST', headers: { 'content-type': type, accept: ACCEPT.app }, body }).catch(
         () => undefined,
       ),
