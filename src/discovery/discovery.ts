@@ -8,8 +8,6 @@ import type { DescribedService, RunningRoute } from './described-service.ts';
 import type { UpstreamApi } from './openapi/upstream/import-api.ts';
 import { serveDocument, servedDocument } from './served-document.ts';
 
-export type Discovery = ReturnType<typeof createDiscovery>;
-
 export interface DiscoveryParts {
   readonly service: DescribedService;
   /** The route table. Called after all routes have been built. */

@@ -16,9 +16,6 @@ const LONGEST_TITLE = 200;
 const LONGEST_PREVIEW = 4000;
 const LONGEST_TEXT = 1000;
 
-/** What the gate asks the backend about a call, as its member, before it asks the member. */
-export type ApprovalQuestions = ReturnType<typeof approvalQuestions>;
-
 /** What the questions of a tool are built with. */
 export interface QuestionParts {
   readonly parts: RouteParts;
@@ -27,7 +24,10 @@ export interface QuestionParts {
   readonly wrong: (path: readonly string[], message: string) => void;
 }
 
-/** Builds the questions that a tool names. Reports what cannot be asked. */
+/**
+ * What the gate asks the backend about a call, as its member, before it asks the member: the questions that a tool names.
+ * Reports what cannot be asked.
+ */
 export function approvalQuestions(
   { route, dryRun, titles, scopes }: ToolConfig,
   { parts, inputs, wrong }: QuestionParts,

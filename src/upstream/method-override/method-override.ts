@@ -13,10 +13,9 @@ import { methodOf, overrideName } from './names.ts';
 /**
  * Frameworks let a parameter such as `_method=DELETE` replace the method of a request. A route that admits POST would
  * then admit DELETE too, so the request is refused unless the other method is also admitted.
+ *
+ * @param admits whether the request would be admitted with this method as well
  */
-export type MethodOverrides = ReturnType<typeof methodOverrides>;
-
-/** @param admits whether the request would be admitted with this method as well */
 export function methodOverrides(admits: (method: string) => boolean) {
   const checkIn =
     (place: string): OverrideCheck =>
