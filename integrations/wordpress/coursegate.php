@@ -20,7 +20,7 @@
 defined('ABSPATH') || exit;
 
 // >>> settings. `coursegate init` writes the lines between these two marks. Constants in wp-config.php take precedence.
-// The gate's `origin`, such as https://school.example:
+// The gate's `origin`, such as https://school.example; '' is the address of each site in a network of sites:
 defined('COURSEGATE_ORIGIN') || define('COURSEGATE_ORIGIN', '');
 // The gate's `pages.origin`, such as https://login.school.example; '' if it has none:
 defined('COURSEGATE_PAGES_ORIGIN') || define('COURSEGATE_PAGES_ORIGIN', '');
@@ -34,7 +34,8 @@ defined('COURSEGATE_JWKS_URL') || define('COURSEGATE_JWKS_URL', '');
 defined('COURSEGATE_ROUTES') || define('COURSEGATE_ROUTES', 'GET /coursegate/v1');
 // '1' refuses assertions that are not made for one request (plugin mode); '' accepts them:
 defined('COURSEGATE_BOUND_ONLY') || define('COURSEGATE_BOUND_ONLY', '');
-// The gate's admin listener, such as http://127.0.0.1:9090, and its `admin.hmac.secret`; '' sends it nothing:
+// The gate's admin listener, such as http://127.0.0.1:9090, and its `admin.hmac.secret`; '' sends it nothing. In a network of
+// sites with a school for each, {site} is the ID of the site: http://127.0.0.1:9090/schools/site-{site}
 defined('COURSEGATE_ADMIN') || define('COURSEGATE_ADMIN', '');
 defined('COURSEGATE_ADMIN_SECRET') || define('COURSEGATE_ADMIN_SECRET', '');
 // The key that the gate sends to /?coursegate=member, 32 characters or more; '' disables that endpoint:
@@ -249,6 +250,15 @@ function coursegate_on(string $hook, callable $do, int $priority = 10): void {
     }, $priority, 4);
 }
 
+/** The gate's origin. In a network of sites, each site is a school at its own address, unless a setting says otherwise. */
+function coursegate_origin(): string {
+    if (COURSEGATE_ORIGIN !== '' || !is_multisite()) {
+        return COURSEGATE_ORIGIN;
+    }
+    $parts = wp_parse_url(get_option('home'));
+    return $parts['scheme'] . '://' . $parts['host'] . (isset($parts['port']) ? ':' . $parts['port'] : '');
+}
+
 // ---------------------------------------------------------------------------------------------------------------- members
 
 /**
@@ -324,33 +334,51 @@ coursegate_on('delete_user_meta', static function ($meta_ids, $user_id, $name) {
 /**
  * Revokes a member's connections at the gate when this request ends, so that their apps are refused from then on. Plugins
  * can do the same with do_action('coursegate_end', $user_id, 'refund').
+ *
+ * @param int|null $site in a network, the site where they end; null ends them at every site that the member belongs to
  */
-function coursegate_end(int $user_id, string $reason): void {
+function coursegate_end(int $user_id, string $reason, ?int $site = null): void {
     static $ended = [];
-    if (COURSEGATE_ADMIN === '' || $user_id === 0 || isset($ended[$user_id])) {
+    if (COURSEGATE_ADMIN === '' || $user_id === 0) {
         return;
     }
-    $ended[$user_id] = true;
-    // Runs last, so that the gate sees the final state if it calls this site back.
-    coursegate_on('shutdown', static function () use ($user_id, $reason) {
-        coursegate_tell($user_id, $reason);
-    }, PHP_INT_MAX);
+    if (strpos(COURSEGATE_ADMIN, '{site}') === false) {
+        $sites = array_intersect([$site ?? get_current_blog_id()], [get_current_blog_id()]);
+    } else {
+        $sites = $site === null ? array_keys(get_blogs_of_user($user_id, true)) : [$site];
+    }
+    foreach ($sites as $one) {
+        $url = rtrim(str_replace('{site}', (string) $one, COURSEGATE_ADMIN), '/') . "/members/$user_id/revoke";
+        if (isset($ended[$url])) {
+            continue;
+        }
+        $ended[$url] = true;
+        // Runs last, so that the gate sees the final state if it calls this site back.
+        coursegate_on('shutdown', static function () use ($url, $user_id, $reason) {
+            coursegate_tell($url, $user_id, $reason);
+        }, PHP_INT_MAX);
+    }
 }
 coursegate_on('coursegate_end', static function ($user_id, $reason = 'requested by a plugin') {
-    coursegate_end((int) $user_id, (string) $reason);
+    coursegate_end((int) $user_id, (string) $reason, get_current_blog_id());
 });
 
 /**
- * Sends the command. Takes two seconds at most. If it fails, the error is logged, and the connections end later, when the
- * gate sees the member's new `version`.
+ * Sends the command. Takes two seconds at most, also for many sites: if the gate cannot be reached for one of them, it is not
+ * asked for the others. If it fails, the error is logged, and the connections end later, when the gate sees the member's new
+ * `version`.
  */
-function coursegate_tell(int $user_id, string $reason): void {
-    $path = "/members/$user_id/revoke";
+function coursegate_tell(string $url, int $user_id, string $reason): void {
+    static $unreachable = false;
+    if ($unreachable) {
+        return;
+    }
+    $path = wp_parse_url($url, PHP_URL_PATH);
     $body = wp_json_encode(['by' => 'backend', 'reason' => $reason]);
     list($time, $nonce) = [(string) time(), bin2hex(random_bytes(16))];
     $text = implode("\n", ['coursegate-v1', $time, $nonce, "POST $path", hash('sha256', $body)]);
     $signature = hash_hmac('sha256', $text, COURSEGATE_ADMIN_SECRET);
-    $response = wp_remote_post(rtrim(COURSEGATE_ADMIN, '/') . $path, [
+    $response = wp_remote_post($url, [
         'timeout' => 2,
         'redirection' => 0,
         'body' => $body,
@@ -359,8 +387,11 @@ function coursegate_tell(int $user_id, string $reason): void {
             'Coursegate-Signature' => "t=$time,n=$nonce,v1=$signature",
         ],
     ]);
-    $problem = is_wp_error($response) ? $response->get_error_message() : wp_remote_retrieve_response_code($response);
-    if ($problem !== 200) {
+    $unreachable = is_wp_error($response);
+    $problem = $unreachable ? $response->get_error_message() : wp_remote_retrieve_response_code($response);
+    // A site of a network may have no school.
+    $is_known = $problem === 200 || ($problem === 404 && strpos(COURSEGATE_ADMIN, '{site}') !== false);
+    if (!$is_known) {
         error_log("coursegate: could not revoke the connections of member $user_id ($reason): $problem");
     }
 }
@@ -382,18 +413,22 @@ coursegate_on('wp_set_password', static function ($password, $user_id) {
 foreach (['updated_user_meta', 'added_user_meta', 'deleted_user_meta'] as $changed) {
     coursegate_on($changed, static function ($meta_id, $user_id, $name) use ($changed) {
         global $wpdb;
+        $prefix = preg_quote($wpdb->base_prefix, '~');
         if ($name === 'coursegate_epoch') {
             coursegate_end((int) $user_id, 'logged out everywhere');
-        } elseif ($name === $wpdb->get_blog_prefix() . 'capabilities' && $changed !== 'added_user_meta') {
-            coursegate_end((int) $user_id, 'role changed');
+        } elseif ($changed !== 'added_user_meta' && preg_match("~^$prefix(?:(\\d+)_)?capabilities$~D", $name, $found) === 1) {
+            coursegate_end((int) $user_id, 'role changed', (int) ($found[1] ?? get_main_site_id()));
         }
     });
 }
-foreach (['delete_user', 'wpmu_delete_user', 'make_spam_user', 'remove_user_from_blog'] as $gone) {
+foreach (['delete_user', 'wpmu_delete_user', 'make_spam_user'] as $gone) {
     coursegate_on($gone, static function ($user_id) {
         coursegate_end((int) $user_id, 'left');
     });
 }
+coursegate_on('remove_user_from_blog', static function ($user_id, $site) {
+    coursegate_end((int) $user_id, 'left', (int) $site);
+});
 
 // ------------------------------------------------------------------------------------------------------ whoami and bridge
 
@@ -458,7 +493,7 @@ function coursegate_bridge(): void {
     $sig = $_GET['sig'] ?? '';
     $asked = is_string($sso) && is_string($sig) ? Coursegate_Protocol::read_sso($sso, $sig, COURSEGATE_SECRET) : null;
     $return = $asked['return_sso_url'] ?? '';
-    $is_ours = Coursegate_Protocol::is_at($return, COURSEGATE_ORIGIN)
+    $is_ours = Coursegate_Protocol::is_at($return, coursegate_origin())
         || Coursegate_Protocol::is_at($return, COURSEGATE_PAGES_ORIGIN);
     if ($asked === null || ($asked['nonce'] ?? '') === '' || !$is_ours) {
         coursegate_answer(403, ['error' => 'not_from_the_gate']);
@@ -515,7 +550,7 @@ add_action('plugins_loaded', static function () {
     // The REST API lets these override the method, on GET requests too.
     $asked = $_GET['_method'] ?? $_SERVER['HTTP_X_HTTP_METHOD_OVERRIDE'] ?? $_SERVER['REQUEST_METHOD'];
     $expected = [
-        'issuer' => COURSEGATE_ORIGIN,
+        'issuer' => coursegate_origin(),
         'audience' => COURSEGATE_UPSTREAM,
         'method' => is_string($asked) ? strtoupper($asked) : '',
         'uri' => $_SERVER['REQUEST_URI'],
@@ -617,21 +652,21 @@ function coursegate_may_run(string $method, string $route): bool {
  * unavailable. An unknown ID fetches them again, at most every 15 seconds. Throws Coursegate_Unavailable without any keys.
  */
 function coursegate_key(string $kid): ?array {
-    $url = COURSEGATE_JWKS_URL !== '' ? COURSEGATE_JWKS_URL : COURSEGATE_ORIGIN . '/.well-known/jwks.json';
-    $kept = get_site_transient('coursegate_keys');
+    $url = COURSEGATE_JWKS_URL !== '' ? COURSEGATE_JWKS_URL : coursegate_origin() . '/.well-known/jwks.json';
+    $kept = get_transient('coursegate_keys');
     $keys = is_array($kept) && $kept['url'] === $url ? $kept['keys'] : [];
     $key = Coursegate_Protocol::key_of($keys, $kid);
     if ($key !== null && $kept['at'] > time() - 600) {
         return $key;
     }
-    $pause = (int) get_site_transient('coursegate_keys_pause') > time();
+    $pause = (int) get_transient('coursegate_keys_pause') > time();
     if (!$pause) {
         if ($keys !== []) {
             coursegate_pause(15);
         }
         $fetched = coursegate_fetch_keys($url);
         if ($fetched !== null) {
-            set_site_transient('coursegate_keys', ['url' => $url, 'keys' => $fetched, 'at' => time()], HOUR_IN_SECONDS);
+            set_transient('coursegate_keys', ['url' => $url, 'keys' => $fetched, 'at' => time()], HOUR_IN_SECONDS);
             return Coursegate_Protocol::key_of($fetched, $kid);
         }
         coursegate_pause(2);
@@ -643,11 +678,18 @@ function coursegate_key(string $kid): ?array {
 }
 
 function coursegate_pause(int $seconds): void {
-    set_site_transient('coursegate_keys_pause', time() + $seconds, $seconds);
+    set_transient('coursegate_keys_pause', time() + $seconds, $seconds);
 }
 
 function coursegate_fetch_keys(string $url): ?array {
-    $response = wp_remote_get($url, ['timeout' => 3, 'redirection' => 0, 'limit_response_size' => 65536]);
+    // The gate of a network chooses the school by Host.
+    $host = is_multisite() ? explode('/', coursegate_origin())[2] : null;
+    $response = wp_remote_get($url, [
+        'timeout' => 3,
+        'redirection' => 0,
+        'limit_response_size' => 65536,
+        'headers' => $host === null ? [] : ['Host' => $host],
+    ]);
     if (is_wp_error($response) || wp_remote_retrieve_response_code($response) !== 200) {
         return null;
     }

@@ -35,7 +35,7 @@ import { checkReferences } from './reference-checks.ts';
 import { checkRoutes } from './route-checks.ts';
 import { checkRouteOrder } from './route-order.ts';
 import { type Config, configSchema } from './schema.ts';
-import { completed, misplacedKeys, roleOf, schoolFiles, withProcess } from './schools.ts';
+import { completed, isAbout, misplacedKeys, roleOf, schoolFiles, withProcess } from './schools.ts';
 import { checkCertificates, secretValues } from './secret-values.ts';
 import type { Environment } from './setting.ts';
 import { type KeptContents, type SourceFiles, sourceFiles, withText } from './source-files.ts';
@@ -122,7 +122,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
   const { accountFiles } = named.found;
   const texts = [...(accountFiles?.schema ?? []), ...(accountFiles?.mappings ?? [])].map(({ text }) => text);
-  const warnings = configWarnings({ config: parsed.data, tree, own: layers.file.tree, texts });
+  const warnings = configWarnings({ config: parsed.data, tree, own: layers.file.tree, texts }).filter(isAbout(role));
   const loaded: LoadedConfig = {
     config: merge(
       withHttpClient(withIdentityFieldsDropped(withAbsolutePaths(parsed.data, files.resolve)), environment),

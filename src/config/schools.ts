@@ -49,6 +49,11 @@ export function completed(tree: Tree, role: FileRole): Tree {
   return merge(tree, { listen: { ...listening, ...asked }, log, reload, store: { kind: 'memory' } }) as Tree;
 }
 
+/** Whether a finding is about what a file may set: nothing is served by what completes a main file. */
+export function isAbout(role: FileRole): (finding: UntracedProblem) => boolean {
+  return ({ path: [key] }) => role !== 'main' || OF_PROCESS.some((own) => own === key);
+}
+
 /** Finds keys that belong in the other file. `own` is what the file itself sets. */
 export function misplacedKeys(own: Tree, role: FileRole): readonly UntracedProblem[] {
   const at = (path: readonly string[], message: string): UntracedProblem => ({ path, at: 'key', message });

@@ -81,7 +81,7 @@ describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
   const whoami = async (cookie: string) => json(await get('/?coursegate=whoami', { cookie }));
 
   /** Simulates the end of the time in which the keys are not fetched again. */
-  const askAgain = () => site.run(`delete_site_transient('coursegate_keys_pause');`);
+  const askAgain = () => site.run(`delete_transient('coursegate_keys_pause');`);
 
   describe('the member check', () => {
     const ask = (id: string, key: Record<string, string> = { 'coursegate-key': MEMBER_KEY }) =>
@@ -357,8 +357,8 @@ describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
     });
 
     it('keeps using the cached keys for a while when the gate is unavailable', async () => {
-      await site.run(`$kept = get_site_transient('coursegate_keys'); $kept['at'] -= 1200;
-        set_site_transient('coursegate_keys', $kept, 3600); delete_site_transient('coursegate_keys_pause');`);
+      await site.run(`$kept = get_transient('coursegate_keys'); $kept['at'] -= 1200;
+        set_transient('coursegate_keys', $kept, 3600); delete_transient('coursegate_keys_pause');`);
       gate.ill(true);
       const fetches = gate.fetches();
       expect((await get(ME, asserted())).status).toBe(200);

@@ -54,6 +54,8 @@ export async function startWordpress(options: {
   readonly settings: Readonly<Record<string, string>>;
   readonly plugins?: Readonly<Record<string, string>>;
   readonly pluginFolder?: string;
+  /** The hosts of further sites. The one at `origin` is then the first of a network. */
+  readonly network?: readonly string[];
 }): Promise<WordpressSite> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-wordpress-'));
   const root = join(folder, 'site');
@@ -85,6 +87,17 @@ export async function startWordpress(options: {
   mkdirSync(compiled);
   const run = (php: string) => runPhp({ root, compiled, host: new URL(origin).host }, php);
   await run(INSTALL);
+  const { network } = options;
+  if (network !== undefined) {
+    const { host } = new URL(origin);
+    await run(makeNetwork(host));
+    const ofNetwork = { ...IN_NETWORK, DOMAIN_CURRENT_SITE: host, ...options.settings };
+    writeFileSync(
+      join(root, 'wp-config.php'),
+      wpConfig({ origin: undefined, socket: database.socket, log, settings: ofNetwork }),
+    );
+    for (const one of network) await run(`wp_insert_site(['domain' => ${quote(one)}, 'path' => '/', 'user_id' => 1]);`);
+  }
   // By default, PHP checks for changed files every two seconds; a replaced drop-in must take effect at once.
   const fresh = ['-d', 'opcache.revalidate_freq=0', '-d', 'opcache.file_update_protection=0'];
   const server = spawn(PHP ?? '', [...fresh, '-q', '-S', `127.0.0.1:${port}`, '-t', root, join(folder, 'router.php')], {
@@ -115,7 +128,7 @@ export async function startWordpress(options: {
 }
 
 async function listens(url: string): Promise<boolean> {
-  return fetch(`${url}/?coursegate=whoami`).then(
+  return fetch(`${url}/?coursegate=whoami`, { redirect: 'manual' }).then(
     (response) => response.arrayBuffer().then(() => true),
     () => false,
   );
@@ -160,8 +173,28 @@ function runPhp(
 
 const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
+/** Each site at a host of its own. */
+const IN_NETWORK = {
+  MULTISITE: '1',
+  SUBDOMAIN_INSTALL: '1',
+  PATH_CURRENT_SITE: '/',
+  SITE_ID_CURRENT_SITE: '1',
+  BLOG_ID_CURRENT_SITE: '1',
+};
+
+/** What the page "Network Setup" of the dashboard does. It fails where names below the host do not resolve, once all is done. */
+const makeNetwork = (host: string) => `
+require ABSPATH . 'wp-admin/includes/upgrade.php';
+require ABSPATH . 'wp-admin/includes/network.php';
+global $wpdb;
+foreach ($wpdb->tables('ms_global') as $table => $prefixed) $wpdb->$table = $prefixed;
+install_network();
+$result = populate_network(1, ${quote(host)}, '${ADMIN.email}', 'Network', '/', true);
+if (is_wp_error($result) && $result->get_error_code() !== 'no_wildcard_dns') throw new Exception($result->get_error_message());
+`;
+
 function wpConfig(options: {
-  readonly origin: string;
+  readonly origin: string | undefined;
   readonly socket: string;
   readonly log: string;
   readonly settings: Readonly<Record<string, string>>;
@@ -174,14 +207,14 @@ function wpConfig(options: {
     DB_CHARSET: 'utf8mb4',
     AUTH_KEY: 'a key of this site',
     AUTH_SALT: 'a salt of this site',
-    WP_HOME: options.origin,
-    WP_SITEURL: options.origin,
+    ...(options.origin !== undefined && { WP_HOME: options.origin, WP_SITEURL: options.origin }),
     WP_DEFAULT_THEME: 'plain',
     WP_DEBUG_LOG: options.log,
     ...options.settings,
   };
   const lines = Object.entries(constants).map(([name, value]) => `define(${quote(name)}, ${quote(value)});`);
   return `<?php
+if (($_SERVER['HTTP_X_FORWARDED_PROTO'] ?? '') === 'https') $_SERVER['HTTPS'] = 'on';
 ${lines.join('\n')}
 define('WP_DEBUG', true);
 define('WP_DEBUG_DISPLAY', false);

@@ -133,7 +133,7 @@ function absolute(value: unknown): unknown {
 }
 
 /** What a TLS proxy does: names below .example lead to this port, with Host as it was. All others are as usual. */
-function toPort(port: number): Agent {
+export function toPort(port: number): Agent {
   return new Agent({
     connect({ hostname, port: given }, callback) {
       const isOurs = hostname.endsWith('.example');
