@@ -4,18 +4,20 @@ import { ConfigError, type Problem } from '../config/problems.ts';
 import { counted } from '../http/amounts.ts';
 import { type Define, readProcess } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { assertSchool } from './school-option.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Flags {
+  readonly school?: string;
   readonly format: CheckFormat;
   readonly strict: boolean;
 }
 
 export const define: Define = (command, terminal) => {
   const { say, tell, end } = terminal;
-  command.action(async (file: string, { format, strict }: Flags) => {
+  command.action(async (file: string, { school, format, strict }: Flags) => {
     const { checkedGithub, checkedJson, warningLines } = await import('../config/problem-report.ts');
-    const { checked, thrown } = await check(file, terminal);
+    const { checked, thrown } = await check(file, terminal, school);
     if (format === 'json') say(checkedJson(checked));
     if (format === 'github') for (const line of checkedGithub(checked)) say(line);
     if (format === 'text') {
@@ -36,14 +38,19 @@ export const define: Define = (command, terminal) => {
 };
 
 /** Runs every check that `serve` runs before it opens a port. Throws errors that are not configuration problems. */
-async function check(file: string, terminal: Terminal): Promise<{ checked: CheckReport; thrown?: ConfigError }> {
+async function check(
+  file: string,
+  terminal: Terminal,
+  school: string | undefined,
+): Promise<{ checked: CheckReport; thrown?: ConfigError }> {
   const { checkInterfaces } = await import('../generation/interfaces.ts');
   const { checkInstalled } = await import('../login/open-login.ts');
   let loaded: LoadedConfig | undefined;
   let found: readonly Problem[] = [];
   try {
     loaded = await readProcess(file, terminal);
-    if (loaded.schools !== undefined) return await checkSchools(file, loaded);
+    if (school !== undefined) assertSchool(file, loaded, school);
+    if (loaded.schools !== undefined) return await checkSchools(file, loaded, school);
     found = await checkInterfaces(loaded);
     await checkInstalled(loaded);
   } catch (thrown) {
@@ -58,12 +65,16 @@ async function check(file: string, terminal: Terminal): Promise<{ checked: Check
 }
 
 /** The same for each school that a main file lists. A mistake of one hides none of another. */
-async function checkSchools(file: string, main: LoadedConfig): Promise<{ checked: CheckReport; thrown?: ConfigError }> {
+async function checkSchools(
+  file: string,
+  main: LoadedConfig,
+  only: string | undefined,
+): Promise<{ checked: CheckReport; thrown?: ConfigError }> {
   const { checkSchool, clashingHosts } = await import('../process/schools/check-school.ts');
   const problems: Problem[] = [];
   const warnings = [...main.warnings];
   const valid = new Map<string, LoadedConfig>();
-  for (const name of main.schools?.files.keys() ?? []) {
+  for (const name of only === undefined ? (main.schools?.files.keys() ?? []) : [only]) {
     try {
       const { loaded, found } = await checkSchool(main, name);
       valid.set(name, loaded);

@@ -132,14 +132,16 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     file: resolvePath(file),
     schools: listed && {
       files: listed,
-      load: (name, sources) =>
-        loadConfig({
+      load: async (name, sources) => ({
+        ...(await loadConfig({
           environment,
           constants,
           file: listed.get(name) ?? name,
           main: loaded,
           ...(sources && { sources }),
-        }),
+        })),
+        school: name,
+      }),
     },
     ...secretValues(parsed.data, secrets.values),
     ...named.found,

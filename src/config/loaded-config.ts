@@ -17,6 +17,8 @@ export interface LoadedConfig extends ReturnType<typeof secretValues> {
   readonly profile: string;
   /** The operator's file, as an absolute path. */
   readonly file: string;
+  /** The name of the school, if it is one of many. */
+  readonly school?: string;
   /** The issuer of the assertions for backends, if it is not the origin. */
   readonly asserts?: string;
   /** The schools that a main file lists; undefined for the configuration of one school. */

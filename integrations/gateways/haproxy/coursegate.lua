@@ -7,9 +7,9 @@ local CONNECT_LIMIT, ANSWER_LIMIT = {{{limits.connect}}}, {{{limits.answer}}}
 local QUESTION = {
   'GET {{question}} HTTP/1.0',
   'Host: coursegate',
-  {{#asking}}
+  {{#secret}}
   '{{name}}: {{value}}',
-  {{/asking}}
+  {{/secret}}
 }
 
 -- For HAProxy 2.6 or newer. The lines above are from the configuration; the rest is the same for every site.
@@ -22,7 +22,8 @@ local ASKED_WITH = {
 -- Fields of coursegate's answer that concern its connection to HAProxy
 local OF_THE_CONNECTION = { 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'date' }
 
-local function question(txn, target)
+-- `written` identifies the configuration that this file and the one beside it were written for.
+local function question(txn, target, written)
   local headers = txn.http:req_get_headers()
   local lines = { table.unpack(QUESTION) }
   local function add(name, value) lines[#lines + 1] = name .. ': ' .. value end
@@ -30,6 +31,7 @@ local function question(txn, target)
   local function add_all(name, values)
     for at = 0, values and #values or -1 do add(name, values[at]) end
   end
+  add('X-Coursegate-Config', written)
   add('X-Original-Method', txn.sf:method())
   add('X-Original-URI', target)
   add_all('X-Original-Host', headers['host'])
@@ -70,9 +72,9 @@ end
 
 -- Asks coursegate about a request. Gives the client its refusal, or leaves the fields of its permission in variables.
 -- Whatever goes wrong leaves those unset, and the configuration answers with 503.
-local function ask(txn)
+local function ask(txn, written)
   local target = txn.sf:pathq()
-  local asked = question(txn, target)
+  local asked = question(txn, target, written)
   local status, fields, body = parsed(asked and exchange(asked))
   if status == 200 then
     -- What was judged is what is forwarded.
@@ -86,4 +88,4 @@ local function ask(txn)
   end
 end
 
-core.register_action('coursegate_ask', { 'http-req' }, ask)
+core.register_action('coursegate_ask', { 'http-req' }, ask, 1)

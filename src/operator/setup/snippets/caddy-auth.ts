@@ -4,14 +4,14 @@ import { hostPort } from '../../host-port.ts';
 import { FORGED_FIELDS } from './forged-names.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayFile, gatewayView } from './gateway-file.ts';
-import { type PluginPlan, problemBody, type SnippetFile } from './plugin-plan.ts';
+import { fileNamed, type PluginPlan, problemBody, type SnippetFile } from './plugin-plan.ts';
 
 export const caddyAuth = {
   name: 'caddy-auth',
   title: 'Caddy',
   plugin: 'caddy',
   unixSockets: true,
-  files,
+  files: (...plans) => plans.flatMap(files),
 } as const satisfies AskingGateway;
 
 /** What a name may have besides letters, digits and hyphens (RFC 9110 section 5.6.2). */
@@ -39,7 +39,10 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
       ...FORGED_FIELDS,
     ],
   };
-  return ['Caddyfile', 'coursegate-fields.caddy'].map((name) => ({ name, text: gatewayFile(`caddy/${name}`, view) }));
+  return ['Caddyfile', 'coursegate-fields.caddy'].map((name) => ({
+    name: fileNamed(name, plan.of),
+    text: gatewayFile(`caddy/${name}`, view),
+  }));
 }
 
 function isOf(family: string, name: string): boolean {

@@ -1,6 +1,5 @@
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LoadedConfig } from '../../../config/load.ts';
 import { pageCallWarnings } from '../../../config/page-call-checks.ts';
 import type { Config } from '../../../config/schema.ts';
 import { formatPath } from '../../../config/tree.ts';
@@ -13,7 +12,7 @@ import { UsageError } from '../../usage-error.ts';
 import { gatePaths } from './gate-paths.ts';
 import type { AskingGateway } from './gateway.ts';
 import { ASKING } from './gateways.ts';
-import { pluginPlan, type SnippetFile } from './plugin-plan.ts';
+import { endOfNames, fileNamed, pluginPlan, type SnippetFile, type SnippetSource } from './plugin-plan.ts';
 import { SENDING, type SendingPlan } from './sending.ts';
 
 export interface Snippet {
@@ -23,30 +22,31 @@ export interface Snippet {
 }
 
 /**
- * The snippet for a web server in front of the site. `server` is the name of a row; `gate` is host:port as the web
- * server reaches the gate, its listen address by default. Throws for a malformed `gate`, or a
+ * The snippet for a web server in front of the site, or of the sites of several schools. `server` is the name of a row;
+ * `gate` is host:port as the web server reaches the gate, its listen address by default. Throws for a malformed `gate`, or a
  * gateway that cannot ask because of the configuration.
  */
 export function configuredSnippet(
-  loaded: Pick<LoadedConfig, 'config' | 'secrets'>,
+  sources: SnippetSource | readonly SnippetSource[],
   server: string,
   gate?: string,
 ): Snippet {
-  const { config } = loaded;
-  const at = reachedAt(config, gate);
+  const all = [sources].flat();
+  const notes = all.flatMap((one) => notesOn(one, gate));
   const sending = SENDING.find(({ name }) => name === server);
-  if (sending !== undefined)
-    return {
-      files: [{ name: sending.file, text: sending.write(sendingPlan(config, at)) }],
-      notes: notesOn(config, gate),
-    };
+  if (sending !== undefined) {
+    const files = all.map((one) => {
+      const plan = sendingPlan(one, reachedAt(one.config, gate));
+      return { name: fileNamed(sending.file, plan.of), text: sending.write(plan) };
+    });
+    return { files, notes };
+  }
   const asking = ASKING.find(({ name }) => name === server) as AskingGateway;
-  const plan = pluginPlan(loaded, at);
-  const more = asking.notes?.(plan) ?? [];
-  return {
-    files: asking.files(plan),
-    notes: [...notesOn(config, gate), ...(plan.decisions.secret === undefined ? [] : [HAS_SECRET]), ...more],
-  };
+  const forwarding = all.filter(({ config }) => config.routes.some(({ forwardedBy }) => forwardedBy === 'gateway'));
+  const plans = (forwarding.length > 0 ? forwarding : all).map((one) => pluginPlan(one, reachedAt(one.config, gate)));
+  const secret = plans.some(({ decisions }) => decisions.secret !== undefined) ? [HAS_SECRET] : [];
+  const more = plans.flatMap((plan) => asking.notes?.(plan) ?? []);
+  return { files: asking.files(...plans), notes: [...new Set([...notes, ...secret, ...more])] };
 }
 
 /** What `coursegate snippets` prints: the file, or each of several files after a line with its name. */
@@ -85,9 +85,11 @@ function reachedAt({ listen: { host, port } }: Config, gate = hostPort({ host: r
   throw new UsageError(`--gate must be host:port, not "${gate}".`);
 }
 
-function sendingPlan(config: Config, gate: string): SendingPlan {
+function sendingPlan(source: SnippetSource, gate: string): SendingPlan {
+  const { config } = source;
   const named = Object.values(config.upstreams).some(({ identity }) => identity.includes('headers'));
   return {
+    of: endOfNames(source),
     paths: gatePaths(publicPaths(config)),
     everything: config.site !== undefined,
     gate,
@@ -98,7 +100,7 @@ function sendingPlan(config: Config, gate: string): SendingPlan {
 
 const HAS_SECRET = 'What is printed contains the secret of listen.decisions: let no other user read it.';
 
-function notesOn(config: Config, gate: string | undefined): readonly string[] {
+function notesOn({ config, school }: SnippetSource, gate: string | undefined): readonly string[] {
   const { trustedProxies: trusted } = config.listen;
   const notes: string[] = [];
   const isHere = gate === undefined || /^(127\.|localhost:|\[::1\])/.test(gate);
@@ -106,13 +108,14 @@ function notesOn(config: Config, gate: string | undefined): readonly string[] {
     notes.push(
       `Trust the web server in coursegate.yaml: listen: { trustedProxies: [${isHere ? 'loopback' : 'its address'}] }. Until then, all requests seem to come from its address.`,
     );
+  const where = school === undefined ? '' : `${school}: `;
   const { host } = new URL(config.origin);
   for (const [name, { url }] of Object.entries(config.upstreams))
     if (new URL(url).host === host)
       notes.push(
-        `The upstream "${name}" has the public address ${host}: requests would loop between the web server and the gate.`,
+        `${where}The upstream "${name}" has the public address ${host}: requests would loop between the web server and the gate.`,
       );
   for (const { path, message } of [...pageCallWarnings(config), ...unknownSite(config)])
-    notes.push(`${formatPath(path)} ${message}.`);
+    notes.push(`${where}${formatPath(path)} ${message}.`);
   return notes;
 }

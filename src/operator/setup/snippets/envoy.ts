@@ -3,7 +3,7 @@ import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { hostAndPort, reachableHost } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView, inLines, inSingleQuotes } from './gateway-file.ts';
+import { gatewayFile, gatewayView, inLines, inSingleQuotes, joinedView } from './gateway-file.ts';
 import {
   fieldExpression,
   IDENTITY_NAMES,
@@ -18,7 +18,10 @@ export const envoy = {
   title: 'Envoy',
   plugin: 'envoy',
   unixSockets: true,
-  files: (plan) => [{ name: 'envoy.yaml', text: gatewayFile('envoy/envoy.yaml', bootstrap(plan), inSingleQuotes) }],
+  files(...plans) {
+    const view = joinedView(plans, bootstrap);
+    return [{ name: 'envoy.yaml', text: gatewayFile('envoy/envoy.yaml', view, inSingleQuotes) }];
+  },
 } as const satisfies AskingGateway;
 
 /** The fields that a decision sets for the backend. */
@@ -65,11 +68,12 @@ export function envoyView(plan: PluginPlan, between: string) {
 }
 
 function bootstrap(plan: PluginPlan) {
-  const { origin, gate, decisions, upstreams, site, protectedPaths, largestBody } = plan;
+  const { of, origin, gate, decisions, upstreams, site, protectedPaths, largestBody } = plan;
   const { address } = decisions;
   const view = envoyView(plan, '|');
   return {
     ...view,
+    domain: view.many ? origin.host : '*',
     https: origin.scheme === 'https',
     protected: allTargets(protectedPaths),
     tooLarge: largestBody !== undefined && {
@@ -82,10 +86,10 @@ function bootstrap(plan: PluginPlan) {
     gateAddress: addressOf(hostAndPort(gate)),
     decisions: { type: 'path' in address ? 'STATIC' : 'STRICT_DNS', address: addressOf(address) },
     backends: [
-      ...upstreams.map((one) => backend(`coursegate_upstream_${one.id}`, one)),
+      ...upstreams.map((one) => backend(`coursegate_upstream_${one.id}${of}`, one)),
       site === undefined
-        ? { cluster: 'coursegate_site', address: addressOf({ host: 'site.internal', port: 80 }), tls: false }
-        : backend('coursegate_site', site),
+        ? { cluster: `coursegate_site${of}`, address: addressOf({ host: 'site.internal', port: 80 }), tls: false }
+        : backend(`coursegate_site${of}`, site),
     ],
   };
 }

@@ -8,17 +8,21 @@ import { UNUSUAL_TARGETS } from './targets.ts';
 
 /** What the files of all gateways are filled in with. A gateway adds what only its format needs. */
 export function gatewayView(plan: PluginPlan) {
-  const { fingerprint, decisions, origin, gate, own, protectedPaths, upstreams, largestBody } = plan;
+  const { fingerprint, of, decisions, origin, gate, own, protectedPaths, upstreams, largestBody } = plan;
   const { secret } = decisions;
+  const known = secret === undefined ? [] : [{ name: DECISION_FIELDS.secret, value: secret }];
   return {
     firstLine: firstLine(plan),
+    of,
+    /** Whether the gate has other schools. */
+    many: of !== '',
+    fingerprint,
     origin,
     gate,
     /** What the gateway sends with each question. */
-    asking: [
-      { name: DECISION_FIELDS.config, value: fingerprint },
-      ...(secret === undefined ? [] : [{ name: DECISION_FIELDS.secret, value: secret }]),
-    ],
+    asking: [{ name: DECISION_FIELDS.config, value: fingerprint }, ...known],
+    /** The same without what differs between schools. */
+    secret: known,
     limits: DECISION_LIMITS,
     unusual: UNUSUAL_TARGETS,
     own: own.join('|'),
@@ -34,6 +38,15 @@ export function gatewayView(plan: PluginPlan) {
     cors: Object.entries(CORS_HEADERS).map(([name, value]) => ({ name, value })),
     memberCacheControl: MEMBER_CACHE_CONTROL,
   };
+}
+
+/**
+ * What one file for several schools is filled in with. What is not in `schools` is the same for all of them, or that of the
+ * first one.
+ */
+export function joinedView<View extends object>(plans: readonly PluginPlan[], viewOf: (plan: PluginPlan) => View) {
+  const schools = plans.map(viewOf);
+  return { ...(schools[0] as View), firstLine: firstLine(...plans), schools };
 }
 
 /** A file of `integrations/gateways`, filled in: see `filled`. */

@@ -13,8 +13,11 @@ export interface AskingGateway extends WebServer {
   readonly plugin?: string;
   /** Whether it can ask over a Unix socket. */
   readonly unixSockets: boolean;
-  /** Writes its files. Throws Error, worded for the operator, if it cannot ask because of the configuration. */
-  readonly files: (plan: PluginPlan) => readonly SnippetFile[];
+  /**
+   * Writes its files: some for each school, or all in one where a program has one file. Throws Error, worded for the
+   * operator, if it cannot ask because of the configuration.
+   */
+  readonly files: (...plans: readonly PluginPlan[]) => readonly SnippetFile[];
   /** What the operator has to know besides. */
   readonly notes?: (plan: PluginPlan) => readonly string[];
 }

@@ -3,7 +3,7 @@ import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { hostPort, reachableHost } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView } from './gateway-file.ts';
+import { gatewayFile, gatewayView, joinedView } from './gateway-file.ts';
 import { fieldExpression, type PluginPlan, type PluginUpstream, problemBody, type SnippetFile } from './plugin-plan.ts';
 import { escaped } from './segment-expression.ts';
 
@@ -23,10 +23,22 @@ const OWN_ID = '%[var(txn.coursegate_own_id)]';
 const PROBLEM = `content-type application/problem+json hdr Cache-Control no-store hdr X-Request-Id ${OWN_ID} hdr Access-Control-Allow-Origin *`;
 
 /** For HAProxy: a whole configuration, and the Lua script that asks. */
-function files(plan: PluginPlan): readonly SnippetFile[] {
+function files(...plans: readonly PluginPlan[]): readonly SnippetFile[] {
+  const view = joinedView(plans, viewOf);
+  return [
+    { name: 'coursegate.cfg', text: gatewayFile('haproxy/coursegate.cfg', view, inQuotes) },
+    { name: 'coursegate.lua', text: gatewayFile('haproxy/coursegate.lua', view, inLua) },
+  ];
+}
+
+function viewOf(plan: PluginPlan) {
   const view = gatewayView(plan);
-  const configuration = {
+  return {
     ...view,
+    /** A condition: whether a request is for this school. */
+    at: view.many ? ` coursegate_at${plan.of}` : '',
+    address: addressOf(plan.decisions.address),
+    question: DECISION_PATHS.haproxy,
     tls: plan.origin.scheme === 'https',
     forged: fieldExpression(OWN_IDENTITY),
     identity: view.identity.map((field) => ({ ...field, variable: field.lower.replaceAll('-', '_') })),
@@ -41,11 +53,6 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
       server: serverOf(upstream),
     })),
   };
-  const script = { ...view, address: addressOf(plan.decisions.address), question: DECISION_PATHS.haproxy };
-  return [
-    { name: 'coursegate.cfg', text: gatewayFile('haproxy/coursegate.cfg', configuration, inQuotes) },
-    { name: 'coursegate.lua', text: gatewayFile('haproxy/coursegate.lua', script, inLua) },
-  ];
 }
 
 /** Of whole names. */

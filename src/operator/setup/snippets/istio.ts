@@ -3,7 +3,7 @@ import { hostAndPort } from '../../host-port.ts';
 import { envoyView } from './envoy.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayFile, inSingleQuotes } from './gateway-file.ts';
-import { IDENTITY_NAMES, type PluginPlan } from './plugin-plan.ts';
+import { fileNamed, IDENTITY_NAMES, type PluginPlan, type SnippetFile } from './plugin-plan.ts';
 import { escaped, segmentExpression } from './segment-expression.ts';
 import { inAscii } from './targets.ts';
 
@@ -11,14 +11,22 @@ export const istio = {
   name: 'istio',
   title: 'Istio',
   unixSockets: false,
-  files(plan) {
-    const view = istioView(plan);
-    return ['istio-mesh.yaml', 'istio.yaml'].map((name) => ({
-      name,
-      text: gatewayFile(`istio/${name}`, view, inSingleQuotes),
-    }));
-  },
+  files: (...plans) => plans.flatMap(files),
+  notes: ({ of }) =>
+    of === ''
+      ? []
+      : [
+          'Istio asks one provider for each ingress gateway, so each school needs an ingress gateway of its own: see `selector`.',
+        ],
 } as const satisfies AskingGateway;
+
+function files(plan: PluginPlan): readonly SnippetFile[] {
+  const view = istioView(plan);
+  return ['istio-mesh.yaml', 'istio.yaml'].map((name) => ({
+    name: fileNamed(name, plan.of),
+    text: gatewayFile(`istio/${name}`, view, inSingleQuotes),
+  }));
+}
 
 /** Throws Error if Istio cannot reach the gate by a name and a port. */
 function istioView(plan: PluginPlan) {
@@ -34,6 +42,7 @@ function istioView(plan: PluginPlan) {
   const view = envoyView(plan, ', ');
   return {
     ...view,
+    dashed: plan.of.replace('_', '-'),
     hostname: new URL(origin.url).hostname,
     service: service.host,
     servicePort: service.port,

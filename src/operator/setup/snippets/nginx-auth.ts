@@ -5,14 +5,14 @@ import { hostPort } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayFile, gatewayView, inLines } from './gateway-file.ts';
 import { inDoubleQuotes, requestVariable, variableName } from './nginx-text.ts';
-import { type PluginPlan, type PluginUpstream, problemBody, type SnippetFile } from './plugin-plan.ts';
+import { fileNamed, type PluginPlan, type PluginUpstream, problemBody, type SnippetFile } from './plugin-plan.ts';
 
 export const nginxAuth = {
   name: 'nginx-auth',
   title: 'nginx',
   plugin: 'nginx',
   unixSockets: true,
-  files,
+  files: (...plans) => plans.flatMap(files),
   notes: ({ plainIdentity }) =>
     plainIdentity
       ? [
@@ -29,6 +29,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
   const filling = {
     ...view,
     internal: plan.internal,
+    ofVariable: plan.of.replaceAll('-', '_'),
     plain: plan.plainIdentity,
     forged: IDENTITY_FIELDS.map(requestVariable).join(''),
     ownTargets: joined(plan.own),
@@ -57,7 +58,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
     tooLarge: ownBody('payload_too_large'),
   };
   return ['coursegate-http.conf', 'coursegate.conf'].map((name) => ({
-    name,
+    name: fileNamed(name, plan.of),
     text: gatewayFile(`nginx/${name}`, filling, inDoubleQuotes),
   }));
 }

@@ -17,6 +17,22 @@ export interface SnippetFile {
   readonly text: string;
 }
 
+/** What snippets are made from. */
+export type SnippetSource = Pick<LoadedConfig, 'config' | 'secrets' | 'asserts' | 'school'>;
+
+/**
+ * What the names end with in the files of one school of many, so that a gateway can have those of several side by side. A
+ * school's name has no underscore, so no two names are the same. Nothing for a configuration of one school.
+ */
+export function endOfNames({ school }: Pick<LoadedConfig, 'school'>): string {
+  return school === undefined ? '' : `_${school}`;
+}
+
+/** The name of a file with that end: `coursegate_harbour.conf`. */
+export function fileNamed(name: string, of: string): string {
+  return name.replace(/(?:\.[a-z]+)?$/, `${of}$&`);
+}
+
 /** What a gateway has to know of a configuration to forward requests itself: plugin mode. */
 export type PluginPlan = ReturnType<typeof pluginPlan>;
 
@@ -56,11 +72,7 @@ export const MEMBER_CACHE_CONTROL = 'private, no-store';
  * route is for a gateway, or the secret cannot be written to a file.
  * @param gate host:port of the public listener
  */
-export function pluginPlan(
-  loaded: Pick<LoadedConfig, 'config' | 'secrets' | 'asserts'>,
-  gate: string,
-  internal = randomBytes(8).toString('hex'),
-) {
+export function pluginPlan(loaded: SnippetSource, gate: string, internal = randomBytes(8).toString('hex')) {
   const { config } = loaded;
   const { listen, origin } = config;
   if (listen.decisions === undefined) throw new Error('This needs `listen.decisions`, where the gateway asks.');
@@ -74,6 +86,7 @@ export function pluginPlan(
   return {
     /** Sent in X-Coursegate-Config, and named in the first line of the file. */
     fingerprint: gatewayFingerprint(loaded),
+    of: endOfNames(loaded),
     /** The public origin: its URL, and its host with the port if it is not the default one. */
     origin: { url: origin, host, scheme, port: port || (scheme === 'https' ? '443' : '80') },
     /** host:port at which the gateway reaches the public listener of the gate. */
@@ -188,8 +201,11 @@ export function fieldExpression(names: readonly string[]): string {
 }
 
 /** The first line of a file, after the sign of a comment. */
-export function firstLine({ fingerprint, origin }: PluginPlan): string {
-  return `coursegate ${fingerprint}: for ${origin.url}, written by \`coursegate snippets\`. Write it again after a change of the configuration.`;
+export function firstLine(...plans: readonly PluginPlan[]): string {
+  const { fingerprint = '', origin } = plans[0] ?? {};
+  const which =
+    plans.length > 1 ? `coursegate: for ${plans.length} schools` : `coursegate ${fingerprint}: for ${origin?.url}`;
+  return `${which}, written by \`coursegate snippets\`. Write it again after a change of the configuration.`;
 }
 
 /**

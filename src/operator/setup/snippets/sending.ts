@@ -6,6 +6,8 @@ import { quoted, variableName } from './nginx-text.ts';
 
 /** What a web server needs to send the gate its own paths, and with `everything` all others. */
 export interface SendingPlan {
+  /** See `endOfNames`. */
+  readonly of: string;
   readonly paths: GatePaths;
   /** Whether every other request goes to the gate too, which passes it to the site. */
   readonly everything: boolean;
@@ -58,8 +60,9 @@ export const SENDING = [
 ] as const satisfies readonly SendingServer[];
 
 /** What the files of all of them are filled in with. */
-function viewOf({ paths, everything, gate, identityFields }: SendingPlan) {
+function viewOf({ of, paths, everything, gate, identityFields }: SendingPlan) {
   return {
+    of,
     head: everything
       ? '# coursegate: every request goes to it, and it passes on to the site what is not its own.'
       : '# coursegate: its own addresses and the routes it protects. Everything else stays as it is.',

@@ -8,7 +8,7 @@ import { hostPort } from '../../host-port.ts';
 import { FORGED_FIELDS, spellings } from './forged-names.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayFile, gatewayView, inLines, inSingleQuotes } from './gateway-file.ts';
-import type { PluginPlan, ProtectedPath, SnippetFile } from './plugin-plan.ts';
+import { fileNamed, type PluginPlan, type ProtectedPath, type SnippetFile } from './plugin-plan.ts';
 import { DECODED, ownTargets, targetsOf, UNUSUAL_DECODED } from './targets.ts';
 
 export const traefikAuth = {
@@ -16,7 +16,7 @@ export const traefikAuth = {
   title: 'Traefik',
   plugin: 'traefik',
   unixSockets: false,
-  files,
+  files: (...plans) => plans.flatMap(files),
 } as const satisfies AskingGateway;
 
 /** What coursegate or Traefik says itself, and not the client. */
@@ -51,7 +51,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
     },
     inSingleQuotes,
   );
-  return [{ name: 'traefik.yaml', text }];
+  return [{ name: fileNamed('traefik.yaml', plan.of), text }];
 }
 
 function asked(paths: readonly ProtectedPath[]): string {
