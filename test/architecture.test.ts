@@ -198,6 +198,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': [
     'resource-server/cache.ts',
     'roles/member-roles.ts',
+    'mcp/tool-server/connections.ts',
     'upstream',
     'account',
     'authorization-server/client-documents',

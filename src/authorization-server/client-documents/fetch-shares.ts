@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { networkOf, widerNetworkOf } from '../../http/client-network.ts';
+import { addOpen, removeOpen } from '../../http/when-closed.ts';
 import type { Clock } from '../../storage/store.ts';
 
 /** `burst` fetches at once after a pause, and then one every `interval` milliseconds. */
@@ -86,17 +87,13 @@ export function fetchShares(clock: Clock) {
       Math.max(...own.map(([key, rate]) => debt(key, rate) / (rate.burst * rate.interval))),
 
     take({ places, rates }: Claim): void {
-      for (const [key] of places) running.set(key, (running.get(key) ?? 0) + 1);
+      for (const [key] of places) addOpen(running, key);
       for (const [key, rate] of rates) charge(key, rate, rate.interval);
     },
 
     /** @param fetched - whether a fetch took place, which counts towards the rates */
     giveBack({ places, rates }: Claim, fetched: boolean): void {
-      for (const [key] of places) {
-        const left = (running.get(key) ?? 1) - 1;
-        if (left === 0) running.delete(key);
-        else running.set(key, left);
-      }
+      for (const [key] of places) removeOpen(running, key);
       if (!fetched) for (const [key, rate] of rates) charge(key, rate, -rate.interval);
     },
   };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../errors.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { FailedOutcome } from '../tool.ts';
@@ -29,7 +30,13 @@ const MOST_CONNECTIONS = 1000;
 export class ToolServerConnections {
   readonly #names: readonly string[];
   readonly #clock: Clock;
-  readonly #open = new Map<string, Entry>();
+  readonly #open = new LRUCache<string, Entry>({
+    max: MOST_CONNECTIONS,
+    dispose: ({ caller, opened }, _key, reason) => {
+      if (reason !== 'evict') return;
+      opened.then((one) => ('session' in one ? endSession(caller, one.session) : undefined)).catch(() => undefined);
+    },
+  });
 
   /** @param names of the tools that are used, of all servers */
   constructor(names: readonly string[], clock: Clock) {
@@ -47,7 +54,7 @@ export class ToolServerConnections {
     if (this.#open.get(key) !== before) return this.get(caller);
     const alone = { ...caller, signal: AbortSignal.timeout(LONGEST_OPENING), onLine: undefined };
     const entry = { caller: alone, opened: this.#connect(alone, found?.session) };
-    this.#put(key, entry);
+    this.#open.set(key, entry);
     const forget = () => this.#open.get(key) === entry && this.#open.delete(key);
     entry.opened.then((opened) => 'failed' in opened && forget(), forget);
     return whileWaiting(entry.opened, caller.signal);
@@ -67,16 +74,6 @@ export class ToolServerConnections {
     const used = this.#names.flatMap((name) => made.tools.get(name) ?? []);
     const hashes = new Map(used.map((definition) => [definition.name, hashOf(definition)]));
     return { session: made.session, hashes, listed: this.#clock() };
-  }
-
-  #put(key: string, entry: Entry): void {
-    this.#open.delete(key);
-    this.#open.set(key, entry);
-    const [oldest] = this.#open;
-    if (oldest === undefined || this.#open.size <= MOST_CONNECTIONS) return;
-    this.#open.delete(oldest[0]);
-    const { caller, opened } = oldest[1];
-    opened.then((one) => ('session' in one ? endSession(caller, one.session) : undefined)).catch(() => undefined);
   }
 }
 
