@@ -11,8 +11,8 @@
  *
  * For each operation of a client, with one AccountOperation (operation.ts):
  *   5. graphql-js calls the resolver. It gives the operation the connector, with the values of $args and $this.
- *   6. The operation fills the templates (template.ts), calls the upstream as the member, and reads the JSON (json.ts).
- *      response-rules.ts decides whether the response is a success, or which error clients get.
+ *   6. connector-request.ts fills the templates (template.ts). The operation calls the upstream as the member, and reads
+ *      the JSON (json.ts). response-rules.ts decides whether the response is a success, or which error clients get.
  *   7. The resolver applies `select` to the data, and graphql-js takes the requested fields from the result.
  *
  * Two kinds of fields take a longer way: those with @connection read pages until a window is full (connection.ts), and

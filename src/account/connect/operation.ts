@@ -10,13 +10,12 @@ import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../../
 import { AccountError, type AccountErrorCode } from '../errors.ts';
 import type { AccountLimits } from '../settings.ts';
 import { createBatch } from './batch.ts';
-import type { Connector, HeaderTemplate } from './connector.ts';
+import type { Connector } from './connector.ts';
+import { filledHeaders, JSON_ONLY, requestOf } from './connector-request.ts';
 import type { VariableValues } from './evaluate.ts';
 import { parseJson } from './json.ts';
 import type { Mapping, TypeMapping } from './mapping.ts';
-import { MappingValueError } from './mapping-value.ts';
-import { isSuccess, type ResponseRules, refusalOf, type UpstreamAnswer } from './response-rules.ts';
-import { fillForm, fillHeader, fillPath, fillQuery } from './template.ts';
+import { type UpstreamAnswer, usableData } from './response-rules.ts';
 import { unusable } from './window.ts';
 import { newWork } from './work.ts';
 
@@ -109,7 +108,7 @@ export class AccountOperation {
     const request = requestOf(connector, source?.headers ?? [], variables);
     const answer = await (connector.writes ? this.#call(request) : this.#callOnce(request));
     const rules = source === undefined ? [connector.response] : [connector.response, source.response];
-    return usable(connector, rules, answer, variables);
+    return usableData(connector, rules, answer, variables);
   }
 
   /** The batched fields of the object with this key; undefined when the upstream has none for it. */
@@ -173,81 +172,10 @@ function abortOf(signal: AbortSignal): Promise<never> {
   return promise;
 }
 
-/**
- * The request of a connector.
- *
- * @throws {AccountError} when a value cannot be used in it
- */
-function requestOf(
-  { source, method, path, query, body, headers, takes }: Connector,
-  common: readonly HeaderTemplate[],
-  variables: VariableValues,
-): UpstreamRequest {
-  try {
-    const search = query === undefined ? '' : fillQuery(query(null, variables) as Record<string, unknown>);
-    return {
-      upstream: source,
-      method,
-      path: fillPath(path, variables) + search,
-      headers: {
-        accept: JSON_ONLY,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...filledHeaders([...common, ...headers], variables),
-      },
-      ...(body === undefined ? {} : { body: fillBody(body, variables) }),
-    };
-  } catch (thrown) {
-    if (!(thrown instanceof MappingValueError)) throw thrown;
-    // The code depends on where the value came from: only the client can fix its arguments.
-    throw new AccountError(REFUSED_VALUE[takes], { cause: thrown });
-  }
-}
-
-function filledHeaders(
-  headers: readonly HeaderTemplate[],
-  variables: VariableValues,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(headers.map(([name, template]) => [name, fillHeader(template, variables)]));
-}
-
-/** The data of a successful response; undefined for a 404 to a read without data. @throws {AccountError} for any other response */
-function usable(
-  { source, writes }: Connector,
-  rules: readonly ResponseRules[],
-  answer: UpstreamAnswer,
-  variables: VariableValues,
-): unknown {
-  if (isSuccess(rules, answer, variables)) {
-    if (answer.data !== undefined || (answer.status === 404 && !writes)) return answer.data;
-    throw unusable(source, 'no JSON');
-  }
-  const hasRule = rules.some((each) => each.isSuccess !== undefined);
-  if (answer.status === 404 && !hasRule && !writes) return undefined;
-  throw refusalOf(rules, { ...answer, data: answer.data ?? null }, variables, writes);
-}
-
-const JSON_ONLY = 'application/json';
-
 const GRAPHQL_HEADERS = {
   accept: 'application/graphql-response+json, application/json',
   'content-type': 'application/json',
 } as const;
-
-/** Error code for a value that cannot be used in a call, by where it came from. */
-const REFUSED_VALUE: Readonly<Record<Connector['takes'], AccountErrorCode>> = {
-  arguments: 'BAD_USER_INPUT',
-  data: 'UPSTREAM_BAD_RESPONSE',
-  nothing: 'INTERNAL_SERVER_ERROR',
-};
-
-function fillBody({ kind, evaluate }: NonNullable<Connector['body']>, variables: VariableValues): string {
-  const value = evaluate(null, variables);
-  if (kind === 'form') return fillForm(value as Record<string, unknown>);
-  return JSON.stringify(value, (_key, part: unknown) => {
-    if (part instanceof MappingValueError) throw part;
-    return part;
-  });
-}
 
 /** The response's data: null if it has no body and needs none, undefined if it is not JSON. */
 function dataOf({ status, headers, body }: UpstreamResponse): unknown {

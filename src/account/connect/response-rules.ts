@@ -3,6 +3,7 @@ import type { DirectiveReader } from './directive-reader.ts';
 import type { VariableValues } from './evaluate.ts';
 import { MappingValueError } from './mapping-value.ts';
 import type { Available } from './references.ts';
+import { unusable } from './window.ts';
 
 /** Which responses are successful, and what clients are told about the others. Set on a source or a connector. */
 export type ResponseRules = ReturnType<typeof compileResponseRules>;
@@ -28,10 +29,26 @@ export function compileResponseRules(reader: DirectiveReader, available: Availab
  *
  * @throws {MappingValueError} when `isSuccess` fails on the response
  */
-export function isSuccess(rules: readonly ResponseRules[], answer: UpstreamAnswer, variables: VariableValues): boolean {
+function isSuccess(rules: readonly ResponseRules[], answer: UpstreamAnswer, variables: VariableValues): boolean {
   const rule = rules.find((each) => each.isSuccess !== undefined)?.isSuccess;
   if (rule === undefined) return answer.status >= 200 && answer.status <= 299;
   return rule(answer.data, { ...variables, status: answer.status }) === true;
+}
+
+/** The data of a successful response; undefined for a 404 to a read without data. @throws {AccountError} for any other response */
+export function usableData(
+  { source, writes }: { readonly source: string; readonly writes: boolean },
+  rules: readonly ResponseRules[],
+  answer: UpstreamAnswer,
+  variables: VariableValues,
+): unknown {
+  if (isSuccess(rules, answer, variables)) {
+    if (answer.data !== undefined || (answer.status === 404 && !writes)) return answer.data;
+    throw unusable(source, 'no JSON');
+  }
+  const hasRule = rules.some((each) => each.isSuccess !== undefined);
+  if (answer.status === 404 && !hasRule && !writes) return undefined;
+  throw refusalOf(rules, { ...answer, data: answer.data ?? null }, variables, writes);
 }
 
 const LONGEST_MESSAGE = 200;
@@ -49,7 +66,7 @@ const WRITE_CODES: Readonly<Record<number, 'NOT_FOUND' | 'BAD_USER_INPUT'>> = {
  * The error for an unsuccessful response. It contains nothing of the response except what the mapping selects, and of
  * that only scalars; text is truncated and stripped of control characters.
  */
-export function refusalOf(
+function refusalOf(
   rules: readonly ResponseRules[],
   answer: UpstreamAnswer,
   variables: VariableValues,
