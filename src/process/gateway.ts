@@ -15,8 +15,8 @@ import { connectionBounds, descriptorLimit } from './descriptors.ts';
 import { openGate } from './gate.ts';
 import { openListeners } from './listeners.ts';
 import { startMaintenance } from './maintenance.ts';
-import { createReload, type Reload } from './reload.ts';
-import type { FurtherSources, ServedGates, ServedParts } from './served.ts';
+import { createReload } from './reload.ts';
+import type { ServedGates, ServedParts } from './served.ts';
 
 export interface GatewayOptions {
   readonly loaded: LoadedConfig;
@@ -32,28 +32,13 @@ export interface GatewayOptions {
   readonly idle?: number;
 }
 
-export interface Gateway {
-  readonly publicPort: number;
-  readonly adminPort: number;
-  /**
-   * Loads a configuration and applies it. Requests in progress are finished under the previous one. If the new
-   * configuration is refused, the previous one stays in use unchanged. The result is also logged. Never rejects.
-   */
-  reload(load: () => Promise<LoadedConfig>): Promise<Reload>;
-  /** Files beside those of the configuration whose change is a reload, too; undefined if there are none. */
-  readonly sources: FurtherSources | undefined;
-  /**
-   * Reports not ready, stops taking requests, lets those in flight finish for up to `seconds`, then closes everything.
-   * Without `seconds`, uses the configured grace period, preceded by the configured notice period.
-   */
-  close(seconds?: number): Promise<void>;
-}
+export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
 /**
  * Builds every part from the configuration and starts listening. Rejects if the gate cannot start; nothing is left
  * open then.
  */
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+export async function startGateway(options: GatewayOptions) {
   const { loaded, log, clock, documentNetwork = INTERNET, mcpServer, accessDescriptor } = options;
   await checkInstalled(loaded);
   let draining = false;
@@ -95,9 +80,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     return {
       publicPort: listeners.publicPort,
       adminPort: listeners.adminPort,
+      /**
+       * Loads a configuration and applies it. Requests in progress are finished under the previous one. If the new
+       * configuration is refused, the previous one stays in use unchanged. The result is also logged. Never rejects.
+       */
       reload: served.reloadWith(listeners),
+      /** Files beside those of the configuration whose change is a reload, too; undefined if there are none. */
       sources: served.sources,
-      async close(seconds) {
+      /**
+       * Reports not ready, stops taking requests, lets those in flight finish for up to `seconds`, then closes everything.
+       * Without `seconds`, uses the configured grace period, preceded by the configured notice period.
+       */
+      async close(seconds?: number): Promise<void> {
         draining = true;
         listeners.announceDrain();
         stopMaintenance();

@@ -1,13 +1,6 @@
 import type { UpstreamConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
-import type { Breaker, BreakerState, Outage } from './breaker.ts';
-
-interface AdmissionState {
-  readonly requests: number;
-  readonly streams: number;
-  readonly breaker: BreakerState;
-  readonly outage: Outage | undefined;
-}
+import type { Breaker } from './breaker.ts';
 
 /**
  * Decides whether a request may be sent to an upstream. Requests and event streams are counted separately: a request is
@@ -50,7 +43,7 @@ export class Admission {
   }
 
   /** Current counts and health, for metrics, the console and tests. */
-  state(): AdmissionState {
+  state() {
     const [breaker, outage] = [this.#breaker.state(), this.#breaker.outage()];
     return { requests: this.#requests, streams: this.#streams, breaker, outage };
   }

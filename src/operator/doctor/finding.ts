@@ -13,18 +13,7 @@ export interface Verdict {
 }
 
 /** An entry of the report. Its texts are safe for a terminal. */
-export interface Finding {
-  readonly check: string;
-  readonly theme: string;
-  readonly title: string;
-  readonly level: Level;
-  /** What was observed, or why the check was skipped. */
-  readonly seen: string;
-  /** The standard and section behind the check. */
-  readonly reference: string;
-  /** What to change, for warnings and failures. */
-  readonly fix?: string;
-}
+export type Finding = ReturnType<typeof finding>;
 
 export const pass = (seen: string): Verdict => ({ level: 'pass', seen });
 export const warning = (seen: string, fix?: string): Verdict => ({ level: 'warning', seen, fix });
@@ -46,7 +35,7 @@ export async function checkEach<T>(
 }
 
 /** Turns a result into an entry of the report. It may contain text of the server, which is made printable here. */
-export function finding(id: string, { level, seen, fix }: Verdict): Finding {
+export function finding(id: string, { level, seen, fix }: Verdict) {
   const texts = checkTexts().get(id);
   if (texts === undefined) throw new Error(`The check ${id} has no texts.`);
   return {
@@ -54,7 +43,9 @@ export function finding(id: string, { level, seen, fix }: Verdict): Finding {
     theme: id.split('.')[0] ?? '',
     title: texts.title,
     level,
+    /** What was observed, or why the check was skipped. */
     seen: printable(seen),
+    /** The standard and section behind the check. */
     reference: texts.reference,
     ...(level === 'warning' || level === 'failure' ? { fix: printable(fix ?? texts.fix) } : {}),
   };
