@@ -17,6 +17,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | JsonSchema;
   readonly items?: JsonSchema;
+  readonly else?: JsonSchema;
   readonly [keyword: string]: unknown;
 }
 
@@ -53,7 +54,9 @@ export function configJsonSchema(): JsonSchema {
         additionalProperties: partial(scopes.additionalProperties),
       },
     },
-    required: required.filter((key) => !supplied.has(key)),
+    // A main file leaves them to its schools, and a school's file to what it extends.
+    if: { anyOf: [{ required: ['schools'] }, { required: ['extends'] }] },
+    else: { required: required.filter((key) => !supplied.has(key)) },
     ...rest,
   };
   return described(schema, keyTexts(), '', '');

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../packaging/files.ts';
 import { configJsonSchema, type JsonSchema, keyTexts } from '../../src/config/json-schema.ts';
@@ -18,8 +19,17 @@ describe('configJsonSchema', () => {
   it('includes the profile, and does not require what profiles and the catalogue provide', () => {
     const schema = configJsonSchema();
     expect(schema.properties?.profile).toMatchObject({ enum: ['A', 'B'] });
-    expect(schema.required).toEqual(['version', 'origin', 'store', 'login', 'upstreams']);
+    expect(schema.else?.required).toEqual(['version', 'origin', 'store', 'login', 'upstreams']);
     expect(schema.additionalProperties).toBe(false);
+  });
+
+  it('requires nothing of a main file that its schools have, nor of a file that another one completes', () => {
+    const isValid = new Ajv2020({ strict: false, logger: false }).compile(configJsonSchema());
+    const store = { kind: 'memory' };
+    expect(isValid({ version: 1, schools: './schools/*.yaml', store })).toBe(true);
+    expect(isValid({ extends: '../wordpress.yaml', origin: 'https://school.example' })).toBe(true);
+    expect(isValid({ version: 1, origin: 'https://school.example', store })).toBe(false);
+    expect(isValid({ version: 1, schools: './schools/*.yaml', stroe: store })).toBe(false);
   });
 });
 

@@ -35,11 +35,14 @@ describe('the values of the chart', () => {
   });
 
   it('include the gate’s whole configuration, except for what Helm cannot validate', () => {
-    const { properties } = chartSchema();
+    const { properties, allOf } = chartSchema();
     const configuration = JSON.parse(read('schema/config.schema.json')) as JsonSchema;
     const config = properties?.config as JsonSchema;
     expect(Object.keys(config.properties ?? {})).toEqual(Object.keys(configuration.properties ?? {}));
-    expect(config.required).toEqual(configuration.required?.filter((key) => key !== 'version' && key !== 'store'));
+    expect(configuration.else?.required).toEqual(['version', 'origin', 'store', 'login', 'upstreams']);
+    expect(JSON.stringify(allOf)).toContain(
+      '"else":{"properties":{"config":{"required":["origin","login","upstreams"]}}',
+    );
     expect(JSON.stringify(config)).not.toContain('(?!');
     expect(new Ajv2020({ strict: false, logger: false }).compile(chartSchema())).toBeTypeOf('function');
   });

@@ -12,19 +12,30 @@ const FILLED_IN = ['version', 'store'];
  */
 export function chartSchema(): JsonSchema {
   const { $schema, properties = {}, ...rest } = z.toJSONSchema(chartValues, { target: 'draft-2020-12' }) as JsonSchema;
-  const { $schema: _, title: __, required = [], ...configuration } = configJsonSchema();
+  const { $schema: _, title: __, if: ___, else: whole, ...configuration } = configJsonSchema();
   const config = {
     ...(forHelm(configuration) as JsonSchema),
-    required: required.filter((key) => !FILLED_IN.includes(key)),
     description: properties.config?.description,
   };
   return {
     $schema,
     title: 'values of the coursegate chart',
     ...rest,
-    properties: { ...properties, config },
+    properties: {
+      ...properties,
+      config,
+      // A school may set a part of any key and have the rest from a file that it extends, so only the names are known here.
+      schools: {
+        ...properties.schools,
+        additionalProperties: { type: 'object', propertyNames: { enum: Object.keys(configuration.properties ?? {}) } },
+      },
+    },
     required: ['config'],
     allOf: [
+      {
+        if: { anyOf: [has('schools', { minProperties: 1 }), has('config', { required: ['schools'] })] },
+        else: has('config', { required: whole?.required?.filter((key) => !FILLED_IN.includes(key)) ?? [] }),
+      },
       implies({ anyOf: [has('replicas', { minimum: 2 }), has('autoscaling', SWITCHED_ON)] }, ON_SHARED_STORE),
       implies(ON_SHARED_STORE, { anyOf: [has('secret', NAMED), has('config', has('secret', {}))] }),
     ],

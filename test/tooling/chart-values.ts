@@ -53,6 +53,10 @@ export const chartValues = z
       description:
         "The gate's configuration. `version`, `listen`, `store` and `secret` have defaults. Strings may be templates.",
     }),
+    schools: z.record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/), z.unknown()).meta({
+      description:
+        "Many schools, by name: the settings of each school's file. `config` then has only the keys of the process. Strings may be templates.",
+    }),
     files: z.record(z.string().regex(/^[-._a-zA-Z0-9]+$/), z.string()).meta({
       description:
         'Files next to the configuration, such as tools, GraphQL schemas or a logo. `config` refers to them without a folder.',
@@ -136,17 +140,26 @@ export const chartValues = z
       .partial(),
     ingress: z
       .strictObject({
-        enabled: z.boolean().meta({ description: 'Creates an Ingress for the host of `config.origin`.' }),
+        enabled: z
+          .boolean()
+          .meta({ description: 'Creates an Ingress for the host of `config.origin`, or all hosts of `schools`.' }),
+        addresses: z.array(z.string()).meta({
+          description:
+            'Further addresses whose hosts lead to the gate, such as those of schools on a volume. Also for `httpRoute`.',
+        }),
         className: z.string().meta({ description: "Defaults to the cluster's default." }),
         annotations: texts.meta({ description: 'Its annotations.' }),
-        tlsSecret: z.string().meta({ description: 'The Secret with the TLS certificate.' }),
+        tlsSecret: z.string().meta({
+          description: 'The Secret with the TLS certificate. With `{host}` in its name, each host has one of its own.',
+        }),
       })
       .partial(),
     httpRoute: z
       .strictObject({
-        enabled: z
-          .boolean()
-          .meta({ description: 'Creates an HTTPRoute (Gateway API) for the host of `config.origin`.' }),
+        enabled: z.boolean().meta({
+          description:
+            'Creates an HTTPRoute (Gateway API) for the host of `config.origin`, or all hosts of `schools`. With more than 16 hosts, it has none and gets those of its listeners.',
+        }),
         parentRefs: objects.meta({ description: 'The Gateways that it is attached to.' }),
         annotations: texts.meta({ description: 'Its annotations.' }),
       })

@@ -7,7 +7,7 @@ import { profileFile, profileNames, SCOPES_FILE } from '../../src/config/profile
 
 /** The text of config/README.md: every key of the configuration, from the schema that validates it. */
 export function configReference(): string {
-  const { properties = {}, required = [] } = configJsonSchema();
+  const { properties = {}, else: { required = [] } = {} } = configJsonSchema();
   const keys = Object.keys(properties).filter((key) => key !== '$schema');
   return `${[INTRODUCTION, contents(keys), ...keys.map((key) => section(key, properties[key] ?? {}, required.includes(key))), profiles(), scopes()].join('\n\n')}\n`;
 }

@@ -53,12 +53,38 @@ and Prometheus connect to the pod's address, so probes and metrics have a separa
 {{- if and .Values.secret.existingSecret (not (hasKey $given "secret")) -}}
 {{- $_ := set $filled "secret" (dict "env" "COURSEGATE_SECRET") -}}
 {{- end -}}
+{{- if .Values.schools -}}
+{{- $_ := set $filled "schools" "./*.yml" -}}
+{{- end -}}
 {{- if and (not .Values.reload) (not (hasKey $given "reload")) -}}
 {{- $_ := set $filled "reload" (dict "watch" false) -}}
 {{- end -}}
 {{- $all := merge $filled (deepCopy (omit $given "listen" "version")) -}}
 {{- $_ := set $all "listen" (mustMergeOverwrite $listen (deepCopy (default (dict) $given.listen))) -}}
 {{- toYaml $all -}}
+{{- end -}}
+
+{{- /* The origins that the values name, as JSON: that of `config`, or that of each school. */ -}}
+{{- define "coursegate.origins" -}}
+{{- $origins := list -}}
+{{- range prepend (values (default dict .Values.schools)) .Values.config -}}
+{{- with .origin -}}{{- $origins = append $origins (tpl . $) -}}{{- end -}}
+{{- end -}}
+{{- toJson ($origins | uniq | sortAlpha) -}}
+{{- end -}}
+
+{{- /* The hosts that lead to the gate, as JSON: those of the origins, and the schools' further addresses. */ -}}
+{{- define "coursegate.hosts" -}}
+{{- $urls := concat (include "coursegate.origins" . | fromJsonArray) .Values.ingress.addresses -}}
+{{- range .Values.schools -}}
+{{- $urls = concat $urls (keys (default dict .aliases)) -}}
+{{- with .pages -}}{{- with .origin -}}{{- $urls = append $urls . -}}{{- end -}}{{- end -}}
+{{- end -}}
+{{- $hosts := list -}}
+{{- range $urls -}}
+{{- $hosts = append $hosts (urlParse (tpl . $)).hostname -}}
+{{- end -}}
+{{- toJson ($hosts | uniq | sortAlpha) -}}
 {{- end -}}
 
 {{- /* The time a pod may take to stop: the backend's, then the gate's, then five seconds of margin. */ -}}

@@ -7,7 +7,25 @@
 {{- if and (include "coursegate.sharedStore" .) (not .Values.secret.existingSecret) (not .Values.config.secret) -}}
 {{- fail (printf "secret.existingSecret: a %s store needs key material, the same for every replica: generate it with `openssl rand -base64 32`, store it in a Secret, and set the name of that Secret" $store) -}}
 {{- end -}}
+{{- if or .Values.schools .Values.config.schools -}}
+{{- if .Values.plugin.istio.enabled -}}
+{{- fail "plugin.istio: is for one school; this release has many" -}}
+{{- end -}}
+{{- range $key := list "origin" "profile" "login" "upstreams" "routes" "site" -}}
+{{- if hasKey $.Values.config $key -}}
+{{- fail (printf "config.%s: belongs in the settings of each school, or in a file that they extend" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- else if not .Values.config.origin -}}
+{{- fail "config.origin: set the address of your site, or the schools in `schools`" -}}
+{{- end -}}
+{{- if and .Values.schools .Values.config.schools -}}
+{{- fail "schools: is a folder of its own, so config.schools cannot name another one" -}}
+{{- end -}}
 {{- range $name, $_ := .Values.files -}}
+{{- if and $.Values.schools (hasSuffix ".yml" $name) -}}
+{{- fail (printf "files: %s would be read as a school; files that schools share end in .yaml" $name) -}}
+{{- end -}}
 {{- if eq $name "coursegate.yaml" -}}
 {{- fail "files: coursegate.yaml is generated from config, so it cannot be one of the files" -}}
 {{- end -}}
