@@ -36,6 +36,7 @@ export const COMMAND_TABLE: Readonly<Record<string, Readonly<Record<string, Load
     grants: () => import('./grants.ts'),
     keys: () => import('./keys.ts'),
     events: () => import('./events.ts'),
+    school: () => import('./school.ts'),
   },
   'Help:': {
     completion: () => import('./completion.ts'),

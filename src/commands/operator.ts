@@ -14,11 +14,15 @@ export interface OperatorFlags extends GateFlags {
   readonly yes: boolean;
 }
 
-/** Adds the options that select the running gate a command talks to. */
-export function gateOptions(command: Command, config = 'the configuration file of the running gate'): Command {
+/** Adds the options that select the running gate a command talks to, and `school` for one of its schools. */
+export function gateOptions(
+  command: Command,
+  config = 'the configuration file of the running gate',
+  school = true,
+): Command {
+  command.option('--config <file>', config);
+  if (school) command.option('--school <name>', 'the school, if that file lists `schools`');
   return command
-    .option('--config <file>', config)
-    .option('--school <name>', 'the school, if that file lists `schools`')
     .option('--admin <url>', 'the address of its admin listener, if it differs from the configuration')
     .option('--cert <file>', 'the client certificate for admin.mtls, PEM')
     .option('--key <file>', 'its private key, PEM');
@@ -31,7 +35,11 @@ export function asking(...named: Parameters<typeof subcommand>): Command {
 
 /** Adds a subcommand that changes something. */
 export function changing(...named: Parameters<typeof subcommand>): Command {
-  return asking(...named)
+  return deciding(asking(...named));
+}
+
+export function deciding(command: Command): Command {
+  return command
     .option('--reason <text>', 'the reason to record in the audit log')
     .option('--yes', 'do not ask for confirmation (without a terminal, it never asks)', false);
 }
@@ -94,13 +102,17 @@ function declined(): CommandFailure {
   return new CommandFailure('Cancelled: nothing was changed.', { code: EXIT.unanswered });
 }
 
-/** Finds the gate and, if there is a question, asks it. Throws CommandFailure when the operator declines. */
+/**
+ * Finds the gate and, if there is a question, asks it. Throws CommandFailure when the operator declines.
+ * @param ofProcess whether it is a command for the process itself, where it has many schools
+ */
 export async function confirmed(
   terminal: Terminal,
   flags: OperatorFlags,
   question: string | undefined,
+  ofProcess = false,
 ): Promise<SendChange> {
-  const gate = await adminClient(flags, terminal);
+  const gate = await adminClient(flags, terminal, ofProcess);
   const asks = question !== undefined && !flags.yes && terminal.interactive;
   if (asks && !(await terminal.confirm(question, false))) throw declined();
   return (path, more) => gate.command('POST', path, { by: 'operator', reason: flags.reason, ...more });

@@ -1,6 +1,6 @@
 import { programName } from '../operator/program-name.ts';
 import { shellWord } from '../operator/shell-word.ts';
-import { type Define, readConfig, subcommand } from './command.ts';
+import { type Define, readProcess, subcommand } from './command.ts';
 import { CommandFailure, misused } from './failure.ts';
 import { answer, changing, confirmed, type OperatorFlags, type SendChange } from './operator.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,7 +18,7 @@ const WALKS = 5;
 
 export const define: Define = (command, terminal) => {
   changing(command, 'reseal').action(async (flags: OperatorFlags) => {
-    const change = await confirmed(terminal, flags, 'Re-encrypt the whole store with the first secret?');
+    const change = await confirmed(terminal, flags, 'Re-encrypt the whole store with the first secret?', true);
     const done = await resealAll(change, terminal);
     answer(terminal, flags, done, () => `${done.resealed} entries re-encrypted\n`);
     if (done.unreadable > 0)
@@ -38,7 +38,7 @@ export const define: Define = (command, terminal) => {
 
   changing(command, 'retire').action(async (flags: OperatorFlags) => {
     const path = await ownSecret(flags.config, terminal);
-    const change = await confirmed(terminal, flags, `Remove all but the first secret from ${path}?`);
+    const change = await confirmed(terminal, flags, `Remove all but the first secret from ${path}?`, true);
     await resealAll(change, terminal);
     const { retireSecrets } = await import('../storage/sqlite/secret.ts');
     terminal.say(`Removed ${retireSecrets(path)} old secrets from ${path}.`);
@@ -49,7 +49,7 @@ export const define: Define = (command, terminal) => {
 async function ownSecret(file: string | undefined, terminal: Terminal): Promise<string> {
   if (file === undefined) throw misused('Specify the configuration with --config.');
   const { secretPath } = await import('../storage/sqlite/secret.ts');
-  const { config, secret } = await readConfig(file, terminal);
+  const { config, secret } = await readProcess(file, terminal);
   if (secret !== undefined || config.store.kind !== 'sqlite') {
     throw new CommandFailure('The secret is set in the configuration.', {
       reason:
@@ -61,7 +61,10 @@ async function ownSecret(file: string | undefined, terminal: Terminal): Promise<
 }
 
 /** Throws CommandFailure when a replica still encrypts with another secret. */
-async function resealAll(change: SendChange, terminal: Terminal): Promise<Pick<Step, 'resealed' | 'unreadable'>> {
+export async function resealAll(
+  change: SendChange,
+  terminal: Terminal,
+): Promise<Pick<Step, 'resealed' | 'unreadable'>> {
   const { progressOf } = await import('./progress.ts');
   let resealed = 0;
   for (let walk = 0; walk < WALKS; walk += 1) {

@@ -45,15 +45,17 @@ export async function openGround({ loaded, log, clock, accessDescriptor }: Groun
 interface School extends Pick<GroundOptions, 'log' | 'clock'> {
   /** Of lower-case letters, digits and hyphens. */
   readonly name: string;
+  /** Secrets of the school that also open and verify. */
+  readonly further: readonly string[];
 }
 
 /** The part of it that is one school's. `id` is random, and never used again. */
-export function groundFor(ground: Ground, id: string, { name, log, clock }: School): Ground {
+export function groundFor(ground: Ground, id: string, { name, log, clock, further }: School): Ground {
   const lines = ground.accessLines;
   // Each line is a JSON object with members.
   const accessLines = lines && {
     ...lines,
     write: (line: string) => lines.write(`{"school":"${name}",${line.slice(1)}`),
   };
-  return { ...openedFor(ground, id, clock, damagedLine(log)), accessLines, async release() {} };
+  return { ...openedFor(ground, id, clock, damagedLine(log), further), accessLines, async release() {} };
 }

@@ -112,6 +112,11 @@ const ACTIONS = {
   key_removed: kind('success', 'configuration', 'change', 'gate'),
   /** Every record of the store was sealed again, with the first secret. */
   store_resealed: kind('success', 'configuration', 'change', 'gate'),
+  /** The operator exported one school of many, which is not served here since, had it served again, or imported or removed it. */
+  school_exported: kind('success', 'configuration', 'change', 'gate'),
+  school_resumed: kind('success', 'configuration', 'change', 'gate'),
+  school_imported: kind('success', 'configuration', 'change', 'gate'),
+  school_removed: kind('success', 'configuration', 'deletion', 'gate'),
   /** The backend reported that a member is gone, inactive or changed: all grants of the member have ended. */
   member_changed: kind('success', 'iam', 'change user', 'subject'),
   /** A backend reported that the session an app acted with is over or missing: the connection has ended. */

@@ -6,9 +6,10 @@ import type { RawMutation, RawStore, StoredEntry } from './store.ts';
 /** Between the id of a school and a kind. No kind has it. */
 const SEPARATOR = '.';
 
-/** Whether a stored kind is that of a school. */
-export function isOfSchool(kind: string): boolean {
-  return kind.includes(SEPARATOR);
+/** What a stored kind says: the kind, and the id of its school, if it is of one. */
+export function partOf(stored: string): { readonly kind: string; readonly school: string | undefined } {
+  const at = stored.indexOf(SEPARATOR);
+  return { kind: stored.slice(at + 1), school: at === -1 ? undefined : stored.slice(0, at) };
 }
 
 /** The entries of one school. The quotas of strangers are its own, too. Closing it leaves the store open. */

@@ -56,14 +56,16 @@ export async function openStore(config: Config['store'], named: StoreSecrets, cl
  * What one school has of an opened store: entries, keys and counters that no other school can reach, read or exhaust.
  * Closing any of it leaves the store open.
  * @param id the school's id, which is random and never used again
+ * @param further secrets of the school that also open and verify, if it comes from elsewhere
  */
 export function openedFor(
   { raw, secrets, bus, ...shared }: OpenedStore,
   id: string,
   clock: Clock,
   onDamaged: OnDamaged,
+  further: readonly string[] = [],
 ) {
-  const opened = sealed(namespacedStore(raw, id), schoolSecrets(secrets, id), onDamaged);
+  const opened = sealed(namespacedStore(raw, id), [...schoolSecrets(secrets, id), ...further], onDamaged);
   const counters = namespacedCounters(shared.counters, id);
   return {
     ...opened,

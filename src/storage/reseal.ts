@@ -1,22 +1,32 @@
 import type { KeyObject } from 'node:crypto';
 import { contextOf, isCompressed, open, openWithAny, seal } from './cipher.ts';
-import { isOfSchool } from './namespace.ts';
+import { partOf } from './namespace.ts';
 import type { Entry, RawStore, Replacement } from './store.ts';
 
 export type Reseal = ReturnType<typeof resealer>;
 
-/** Takes the keys that open payloads; the first one seals. */
-export function resealer(inner: RawStore, [first, ...further]: readonly KeyObject[]) {
-  const sealKey = first as KeyObject;
-
-  const replacementOf = (entry: Entry): Replacement | 'sealed' | 'unreadable' => {
-    const context = contextOf(entry);
+/**
+ * Takes the keys that open payloads; the first one seals. Entries of schools are passed over, unless `ofSchool` has the
+ * keys of theirs.
+ */
+export function resealer(
+  inner: RawStore,
+  own: readonly KeyObject[],
+  ofSchool: (id: string) => readonly KeyObject[] | undefined = () => undefined,
+) {
+  const replacementOf = (entry: Entry): Replacement | 'sealed' | 'unreadable' | 'passed over' => {
+    const { kind, school } = partOf(entry.kind);
+    const keys = school === undefined ? own : ofSchool(school);
+    if (keys === undefined) return 'passed over';
+    const [first, ...further] = keys;
+    const sealKey = first as KeyObject;
+    const within = { ...entry, kind };
     try {
-      open(sealKey, entry.payload, context);
+      open(sealKey, entry.payload, contextOf(within));
       return 'sealed';
     } catch {}
     try {
-      const payload = seal(sealKey, openWithAny(further, entry), context, isCompressed(entry.payload));
+      const payload = seal(sealKey, openWithAny(further, within), contextOf(within), isCompressed(entry.payload));
       return { op: 'replace', kind: entry.kind, id: entry.id, was: entry.payload, payload };
     } catch {
       return 'unreadable';
@@ -31,8 +41,7 @@ export function resealer(inner: RawStore, [first, ...further]: readonly KeyObjec
    */
   return async (from: string | undefined, limit: number) => {
     const { entries, next, looked, total } = await inner.scan(undefined, from, limit);
-    // Those of a school are sealed with its own keys.
-    const found = entries.filter(({ kind }) => !isOfSchool(kind)).map(replacementOf);
+    const found = entries.map(replacementOf);
     const changes = found.filter((one) => typeof one === 'object');
     if (changes.length > 0) await inner.commit(changes);
     const unreadable = found.filter((one) => one === 'unreadable').length;

@@ -59,6 +59,16 @@ export function sealed(inner: RawStore, secrets: Secrets, onDamaged?: (kind: str
     /** The same secret first, then the further ones that may open and verify. */
     secrets,
     reseal: resealer(inner, secrets.map(payloadKey)),
+    /** The same with the entries of these schools. Takes the secrets of each that also open it. */
+    resealWith(schools: ReadonlyMap<string, readonly string[]>) {
+      const keys = new Map<string, readonly KeyObject[]>();
+      return resealer(inner, secrets.map(payloadKey), (id) => {
+        const further = schools.get(id);
+        const known = keys.get(id) ?? (further && [...schoolSecrets(secrets, id), ...further].map(payloadKey));
+        if (known !== undefined) keys.set(id, known);
+        return known;
+      });
+    },
   };
 }
 

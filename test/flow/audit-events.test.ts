@@ -202,6 +202,10 @@ const EVENTS: Readonly<Record<string, Line>> = {
 /** Events that the tests of their own modules cover. */
 const ELSEWHERE: readonly string[] = [
   'refresh_token_ahead',
+  'school_exported',
+  'school_resumed',
+  'school_imported',
+  'school_removed',
   'approval_requested',
   'tool_changed',
   'approval_given',

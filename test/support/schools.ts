@@ -21,6 +21,8 @@ export interface Schools {
   /** Where the schools' files and the main file are. */
   readonly folder: string;
   readonly main: string;
+  /** The addresses of the backend. */
+  readonly upstreams: Readonly<Record<'school' | 'progress' | 'events' | 'echo', string>>;
   /** Writes the file of a school, without a reload; undefined removes it. */
   write(name: string, settings: Settings | string | undefined): void;
   /** Changes the main file, without a reload. */
@@ -36,6 +38,8 @@ export interface SchoolsOptions extends Pick<GatewayOptions, 'idle' | 'accessDes
   readonly main?: Settings;
   readonly environment?: Readonly<Record<string, string>>;
   readonly log?: Log;
+  /** The addresses of the backend of other schools, to use it instead of a new one. */
+  readonly upstreams?: Schools['upstreams'] | undefined;
 }
 
 const NO_LIMITS = { address: 'unlimited', member: 'unlimited', client: 'unlimited', attempts: 'unlimited' };
@@ -58,6 +62,7 @@ export async function startSchools(options: SchoolsOptions): Promise<Schools> {
   const echo = await startRecordingUpstream((request, response) => {
     response.end(JSON.stringify(request.headers));
   });
+  const upstreams = options.upstreams ?? { ...backend.urls, echo: echo.url };
   const write = (name: string, settings: unknown): void => {
     const file = join(folder, 'schools', `${name}.yaml`);
     if (settings === undefined) rmSync(file);
@@ -68,7 +73,7 @@ export async function startSchools(options: SchoolsOptions): Promise<Schools> {
     }
   };
   mkdirSync(join(folder, 'schools'));
-  writeFileSync(join(folder, 'template.yaml'), JSON.stringify(template({ ...backend.urls, echo: echo.url })));
+  writeFileSync(join(folder, 'template.yaml'), JSON.stringify(template(upstreams)));
   for (const [name, settings] of Object.entries(schools)) write(name, settings);
   const main = join(folder, 'main.yaml');
   const writeMain = ({ listen = {}, ...settings }: Settings): void =>
@@ -96,6 +101,7 @@ export async function startSchools(options: SchoolsOptions): Promise<Schools> {
       return `http://127.0.0.1:${gateway.adminPort}`;
     },
     folder,
+    upstreams,
     main,
     write,
     writeMain,

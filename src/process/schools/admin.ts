@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import { dirname, isAbsolute, relative } from 'node:path';
+import { callerCheck } from '../../authorization-server/administration/caller.ts';
 import { ConfigError, type LoadedConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problems.ts';
 import type { Ground } from '../../foundation/ground.ts';
@@ -14,8 +15,10 @@ import type { Log } from '../../operations/log.ts';
 import type { Metrics } from '../../operations/metrics.ts';
 import { type SchoolRow, schoolsConsole } from '../../operator/console/schools/part.ts';
 import type { Clock, Store } from '../../storage/store.ts';
+import { schoolCommands } from './commands.ts';
 import { joinedExposition } from './exposition.ts';
 import type { HostMap } from './hosts.ts';
+import type { SchoolMoves } from './moves.ts';
 import type { HostedSchool } from './school.ts';
 
 interface SchoolsAdminParts {
@@ -23,6 +26,7 @@ interface SchoolsAdminParts {
   readonly hosts: HostMap<HostedSchool>;
   readonly ground: Pick<Ground, 'probe' | 'counters' | 'secret'>;
   readonly store: Store;
+  readonly moves: SchoolMoves;
   readonly metrics: Metrics;
   readonly audit: Audit;
   readonly log: Log;
@@ -39,7 +43,7 @@ const TLS_FOR = /^\/tls\?domain=([a-z0-9.-]{1,253})$/;
 
 /** The admin listener: probes, metrics and console of the process, and everything of each school below its name. */
 export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {
-  const { schools, hosts, ground, store, metrics, audit, log, clock, draining, main } = parts;
+  const { schools, hosts, ground, store, metrics, audit, moves, log, clock, draining, main } = parts;
   const health = (): ReturnType<typeof createHealth> => {
     const mistaken = [...schools.values()].filter(({ mistake }) => mistake !== undefined).length;
     const mentioned = [counted(schools.size, 'school'), ...(mistaken > 0 ? [`${mistaken} with mistakes`] : [])];
@@ -50,6 +54,10 @@ export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {
   const rows = () => [...schools.values()].map((school) => rowOf(school, hosts, dirname(main().file)));
   const { counters, secret } = ground;
   const consoleFor = schoolsConsole({ store, counters, clock, audit, secret, health, schools: rows, log });
+  const commandsFor = ({ admin, config }: LoadedConfig) => {
+    const mtls = admin.mtls && { names: config.admin.mtls?.names };
+    return schoolCommands(moves, callerCheck({ secrets: admin.hmac, mtls, counters, store, clock, audit }), log);
+  };
   const create = async (loaded: LoadedConfig) => {
     const { adminApp } = await import('../../operations/admin.ts');
     const { listen } = loaded.config;
@@ -66,7 +74,7 @@ export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {
           return isServed ? { text: 'ok' } : { status: 404, text: 'not found' };
         },
       },
-      commands: (_request, _response, next) => next(),
+      commands: commandsFor(loaded),
       console: consoleFor(loaded),
     });
   };
@@ -101,12 +109,12 @@ export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {
 
 /** A school as it is, without opening it. Files are named from the folder of the main file. */
 function rowOf(school: HostedSchool, all: HostMap<HostedSchool>, folder: string): SchoolRow {
-  const { name: id, hosts, gates, mistake, isRefused } = school;
+  const { name: id, hosts, gates, mistake, isRefused, isMoved } = school;
   const open = [...gates];
   const mistakes = mistake instanceof ConfigError ? mistake.problems : [];
   return {
-    ...{ id, isServed: !isRefused, origin: hosts[0]?.origin },
-    state: mistake !== undefined ? 'refused' : open.length > 0 ? 'open' : 'idle',
+    ...{ id, isServed: !isRefused && !isMoved, origin: hosts[0]?.origin },
+    state: mistake !== undefined ? 'refused' : isMoved ? 'moved' : open.length > 0 ? 'open' : 'idle',
     problems: [
       ...mistakes.map((one) => {
         const file = isAbsolute(one.file) ? relative(folder, one.file) : one.file;

@@ -1,3 +1,4 @@
+import type { LoadedConfig } from '../../config/load.ts';
 import { readSettings } from '../../config/read-layers.ts';
 import type { SourceFiles } from '../../config/source-files.ts';
 import { keysAt, type Tree, urlAt, valueAt } from '../../config/tree.ts';
@@ -44,6 +45,12 @@ interface HasHosts {
   readonly hosts: readonly SchoolHost[];
   /** Whether nothing is served at its addresses, because its file was never valid. */
   readonly isRefused: boolean;
+}
+
+/** The configuration at one of the school's origins. Backends know one issuer of assertions, whatever the origin. */
+export function loadedAt(loaded: LoadedConfig, origin: string): LoadedConfig {
+  const { config } = loaded;
+  return origin === config.origin ? loaded : { ...loaded, asserts: config.origin, config: { ...config, origin } };
 }
 
 /** Which school is at which address. */

@@ -8,7 +8,11 @@ import type { Log } from '../../operations/log.ts';
 import { type GateParts, type OpenGate, openGate } from '../gate.ts';
 import { createReload } from '../reload.ts';
 import { checkSchool } from './check-school.ts';
-import { hostsIn, readHosts, type SchoolHost } from './hosts.ts';
+import { hostsIn, loadedAt, readHosts, type SchoolHost } from './hosts.ts';
+import { furtherSecretsOf, type KnownSchool } from './school-ids.ts';
+
+/** Seconds for requests in flight at a school that moves. */
+export const MOVING_GRACE = 3;
 
 /** What the schools of a process share. */
 export interface SchoolParts extends GateParts {
@@ -19,11 +23,16 @@ export interface SchoolParts extends GateParts {
   readonly contents: KeptContents;
   /** Logs that a school could not be opened. */
   readonly failed: (school: string, reason: unknown) => void;
+  /** What the store knows of a school now. Throws GatewayError `store_unavailable`. */
+  readonly known: (name: string) => Promise<KnownSchool | undefined>;
+  /** Gates that are being closed while the last requests finish. */
+  readonly leaving: Set<OpenedGate>;
   /** The configuration of the process, as it is now. */
   readonly main: () => LoadedConfig;
 }
 
-interface OpenedGate extends OpenGate {
+export interface OpenedGate extends OpenGate {
+  readonly school: Pick<KnownSchool, 'name' | 'id'>;
   /** Marks its requests among those of all gates. */
   readonly mark: object;
   /** Milliseconds, as `performance.now()` counts them. */
@@ -37,7 +46,6 @@ interface OpenedGate extends OpenGate {
 export class HostedSchool {
   readonly name: string;
   readonly #parts: SchoolParts;
-  readonly #id: string;
   readonly #log: Log;
   readonly #gates = new Map<string, OpenedGate>();
   readonly #opening = new Map<string, Promise<OpenedGate>>();
@@ -47,18 +55,15 @@ export class HostedSchool {
   #read: SourceFiles | undefined;
   #mistake: Error | undefined;
   #sendsEvents = false;
+  /** Whether it was exported when that was last looked up: it is not served then. */
+  isMoved = false;
   /** The addresses of the last valid configuration, or of the file where none was loaded yet. */
   hosts: readonly SchoolHost[] = [];
 
-  constructor(name: string, id: string, parts: SchoolParts) {
+  constructor(name: string, parts: SchoolParts) {
     this.name = name;
-    this.#id = id;
     this.#parts = parts;
     this.#log = parts.log.child({ school: name });
-  }
-
-  get id(): string {
-    return this.#id;
   }
 
   /** Why its file cannot be used; undefined if it can, or was not read yet. */
@@ -90,7 +95,7 @@ export class HostedSchool {
       try {
         return await this.#open(origin);
       } catch (thrown) {
-        if (thrown !== this.#mistake) this.#parts.failed(this.name, thrown);
+        if (thrown !== this.#mistake && !this.isMoved) this.#parts.failed(this.name, thrown);
         throw thrown;
       } finally {
         this.#opening.delete(origin);
@@ -105,16 +110,26 @@ export class HostedSchool {
     const { ground, inFlight, clock } = this.#parts;
     const log = this.#log;
     const mark = {};
+    // A replica may have moved, imported or removed it.
+    const known = await this.#served();
+    if (known === undefined) throw new Error('this school is not served here');
+    const { id } = known;
     const opened = await openGate({
       ...this.#parts,
-      ground: groundFor(ground, this.#id, { name: this.name, log, clock }),
-      loaded: at(await this.#loaded(), origin),
+      ground: groundFor(ground, id, { name: this.name, log, clock, further: furtherSecretsOf(known, clock()) }),
+      loaded: loadedAt(await this.#loaded(), origin),
       inFlight: inFlight.of(mark),
       log,
     });
-    const gate = { ...opened, mark, usedAt: performance.now() };
+    const gate = { ...opened, school: { name: this.name, id }, mark, usedAt: performance.now() };
     this.#gates.set(origin, gate);
     return gate;
+  }
+
+  async #served(): Promise<KnownSchool | undefined> {
+    const known = await this.#parts.known(this.name);
+    this.isMoved = known?.movedAt !== undefined;
+    return this.isMoved ? undefined : known;
   }
 
   /** The last valid configuration. A file with mistakes is not read again before it changes. */
@@ -169,9 +184,9 @@ export class HostedSchool {
   async #renew(loaded: LoadedConfig): Promise<void> {
     for (const [origin, gate] of this.#gates) {
       const { foundation, generations } = gate;
-      const next = at(loaded, origin);
+      const next = loadedAt(loaded, origin);
       const stays = this.hosts.some((host) => host.origin === origin && host.kind === 'serve');
-      if (!stays || restartFindings(generations.current().loaded, next).length > 0) this.#leave(origin, gate);
+      if (!stays || restartFindings(generations.current().loaded, next).length > 0) void this.#leave(origin, gate);
       else
         await createReload({ foundation, generations, listeners: { renewTls() {} }, draining: this.#parts.draining })(
           async () => next,
@@ -194,38 +209,41 @@ export class HostedSchool {
   async openForEvents(): Promise<void> {
     const [first] = this.hosts;
     if (!this.#sendsEvents || first === undefined || this.#gates.has(first.origin)) return;
-    const gate = await this.openAt(first.origin).catch((err: unknown) =>
-      this.#log.error({ err }, 'events are not sent'),
-    );
-    if (gate !== undefined) gate.usedAt = 0;
+    const gate = await this.openAt(first.origin).catch((err: unknown) => {
+      if (!this.isMoved) this.#log.error({ err }, 'events are not sent');
+    });
+    if (gate) gate.usedAt = 0;
   }
 
   /** Closes gates that no request has used since `before`, as `performance.now()` counts. */
   release(before: number): void {
     for (const [origin, gate] of this.#gates)
-      if (gate.usedAt < before && gate.generations.current().isIdle()) this.#leave(origin, gate);
+      if (gate.usedAt < before && gate.generations.current().isIdle()) void this.#leave(origin, gate);
+  }
+
+  /** Closes the gates of a school that was exported, or whose id is another one now. Requests in flight have some seconds. */
+  async review(): Promise<void> {
+    await Promise.allSettled(this.#opening.values());
+    if (this.#gates.size === 0) return;
+    const known = await this.#served();
+    const gone = [...this.#gates].filter(([_, gate]) => gate.school.id !== known?.id);
+    await Promise.all(gone.map(([origin, gate]) => this.#leave(origin, gate, MOVING_GRACE)));
   }
 
   /** Closes all gates: the school is served no longer. */
   remove(): void {
-    for (const [origin, gate] of this.#gates) this.#leave(origin, gate);
+    for (const [origin, gate] of this.#gates) void this.#leave(origin, gate);
   }
 
-  #leave(origin: string, gate: OpenedGate): void {
+  async #leave(origin: string, gate: OpenedGate, grace = this.#parts.main().config.reload.grace): Promise<void> {
     this.#gates.delete(origin);
-    const { grace } = this.#parts.main().config.reload;
-    void gate.retire(grace).catch((err: unknown) => this.#log.error({ err }, 'an idle gate could not be closed'));
+    this.#parts.leaving.add(gate);
+    await gate.retire(grace).catch((err: unknown) => this.#log.error({ err }, 'an idle gate could not be closed'));
+    this.#parts.leaving.delete(gate);
   }
 
   async close(): Promise<void> {
-    const opening = [...this.#opening.values()].map((one) => one.catch(() => undefined));
-    await Promise.all(opening);
+    await Promise.allSettled(this.#opening.values());
     await Promise.all([...this.#gates.values()].map((gate) => gate.close()));
   }
-}
-
-/** The configuration at one of the school's origins. Backends know one issuer of assertions, whatever the origin. */
-function at(loaded: LoadedConfig, origin: string): LoadedConfig {
-  const { config } = loaded;
-  return origin === config.origin ? loaded : { ...loaded, asserts: config.origin, config: { ...config, origin } };
 }

@@ -13,17 +13,21 @@ import { createReloads } from '../../operations/reloads.ts';
 import { reloadsOneByOne } from '../reload.ts';
 import type { ServedGates, ServedParts } from '../served.ts';
 import { schoolsAdmin } from './admin.ts';
+import { createDeletion } from './deletion.ts';
 import { schoolsDispatch } from './dispatch.ts';
 import { domainsFile } from './domains-file.ts';
 import { HostMap } from './hosts.ts';
+import { schoolMoves } from './moves.ts';
 import { HostedSchool, type SchoolParts } from './school.ts';
-import { schoolIds } from './school-ids.ts';
+import { knownSchool, schoolIds } from './school-ids.ts';
 
 /** Milliseconds without a request after which the gate of a school is closed, and how often that is looked for meanwhile. */
 const IDLE = 10 * 60_000;
 const LOOKS = 40;
 /** Gates that are open at once, unless more than these are in use. Each has some megabytes. */
 const MOST_OPEN = 100;
+/** Milliseconds between two looks at what the store knows of the open schools. */
+const REVIEW_EVERY = 10_000;
 /** Milliseconds between two checks of the mark that a school has a file: long before it counts as removed. */
 const MARK_EVERY = 3_600_000;
 
@@ -32,6 +36,7 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
   const { log, clock, inFlight, draining, storeAwaited, idle = IDLE } = parts;
   let main = parts.loaded;
   const ground = await parts.ground;
+  const reviewEvery = Math.min(REVIEW_EVERY, idle);
   const metrics = createMetrics({
     inFlight,
     droppedLines: () => ground.accessLines?.dropped() ?? 0,
@@ -55,7 +60,10 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
   const logRarely = createLogThrottle({ clock, lines: 10, apart: 60_000 });
   const failed = (school: string, err: unknown) =>
     logRarely(school, (suppressed) => log.error({ school, err, suppressed }, 'a school could not be opened'));
-  const shared: SchoolParts = { ...parts, ground, failed, contents: new Map(), main: () => main };
+  const shared: SchoolParts = {
+    ...{ ...parts, ground, failed, contents: new Map(), main: () => main, leaving: new Set() },
+    known: (name) => knownSchool(store, name),
+  };
   const mark = () => schoolIds(store, main.schools?.files.keys() ?? [], clock);
 
   const writeDomains = domainsFile(
@@ -72,13 +80,13 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
   const list = async (): Promise<void> => {
     const ids = await mark();
     for (const [name, school] of schools) {
-      if (ids.get(name) === school.id) continue;
+      if (ids.has(name)) continue;
       school.remove();
       schools.delete(name);
     }
-    for (const [name, id] of ids) {
+    for (const name of ids.keys()) {
       if (schools.has(name)) continue;
-      const school = new HostedSchool(name, id, shared);
+      const school = new HostedSchool(name, shared);
       schools.set(name, school);
       await school.index();
     }
@@ -94,9 +102,24 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
     }
   };
 
+  /** Closes the gates of schools that were exported, imported or removed, by this process or by another one. */
+  const review = async (): Promise<void> => {
+    for (const school of schools.values()) await school.review();
+    for (const gate of shared.leaving) {
+      const known = await knownSchool(store, gate.school.name);
+      if (known?.id === gate.school.id && known.movedAt === undefined) continue;
+      shared.leaving.delete(gate);
+      await gate.close();
+    }
+  };
+  const deletion = createDeletion(ground.raw, store, clock, () => draining() || closed);
+  const deleteDue = oneAtATime(deletion.due, 'what removed schools have stored could not be deleted', log);
+  let closed = false;
+
   const close = async (): Promise<void> => {
-    clearInterval(looking);
-    clearInterval(marking);
+    closed = true;
+    for (const timer of timers) clearInterval(timer);
+    await deleteDue.over();
     await Promise.all([...schools.values()].map((school) => school.close()));
     await ground.release();
   };
@@ -109,8 +132,14 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
     const before = Math.max(now - idle, used[MOST_OPEN] ?? 0);
     for (const school of schools.values()) school.release(before);
   };
-  const looking = setInterval(oneAtATime(look, 'idle schools could not be closed', log), idle / LOOKS).unref();
-  const marking = setInterval(oneAtATime(mark, 'the ids of the schools could not be read', log), MARK_EVERY).unref();
+  const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) =>
+    setInterval(oneAtATime(work, failed, log), milliseconds).unref();
+  const timers = [
+    every(idle / LOOKS, look, 'idle schools could not be closed'),
+    every(MARK_EVERY, mark, 'the ids of the schools could not be read'),
+    every(reviewEvery, review, 'the schools that have moved could not be looked up'),
+    setInterval(deleteDue, MARK_EVERY).unref(),
+  ];
 
   try {
     for (const warning of await awaitStore(ground.check, { log, waiting: storeAwaited })) log.warn(warning);
@@ -155,13 +184,17 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
     },
   };
   const dispatch = schoolsDispatch(hosts, metrics.misdirected);
+  const moves = schoolMoves({
+    ...{ ground, store, schools, deletion, deleteDue, review, reviewEvery, clock, log },
+    main: () => main,
+  });
   return {
     loaded: () => main,
     ...{ store, metrics, gates, sources, close },
     handlers: {
       dispatch: () => dispatch,
       admin: schoolsAdmin({
-        ...{ schools, hosts, ground, store, metrics, audit, log, clock, draining },
+        ...{ schools, hosts, ground, store, metrics, audit, moves, log, clock, draining },
         main: () => main,
       }),
       decisions: dispatch.question,

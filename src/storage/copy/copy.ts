@@ -88,11 +88,7 @@ async function copyEntries(from: CopiedStore, to: CopiedStore, key: Entry, progr
     await assertHolds(marker);
     await to.restore(entries.filter((_, at) => there[at] === undefined));
   }
-  const until = (2 * now() - began) / 1000 + LIFETIME;
-  const [source, target] = await Promise.all([sumsOf(from, until, progress('Verifying')), sumsOf(to, until)]);
-  const kinds = [...new Set([...source.keys(), ...target.keys()])]
-    .toSorted()
-    .map((kind) => ({ kind, from: source.get(kind) ?? NONE, to: target.get(kind) ?? NONE }));
+  const kinds = await compared(from, to, now() - began, now, progress);
   if (kinds.every(isSame)) {
     await mark(marker, key.payload);
     await assertHolds(key.payload);
@@ -100,6 +96,24 @@ async function copyEntries(from: CopiedStore, to: CopiedStore, key: Entry, progr
   return kinds;
 }
 
-function isSame({ from, to }: { readonly from: Sum; readonly to: Sum }): boolean {
+/**
+ * Sums up what both hold of each kind.
+ * @param took how long the copy took, in milliseconds: to compare it takes as long again at most
+ */
+export async function compared(
+  from: Pick<CopiedStore, 'pages'>,
+  to: Pick<CopiedStore, 'pages'>,
+  took: number,
+  now: Pace['now'],
+  progress: CopyProgress,
+) {
+  const until = (now() + took) / 1000 + LIFETIME;
+  const [source, target] = await Promise.all([sumsOf(from, until, progress('Verifying')), sumsOf(to, until)]);
+  return [...new Set([...source.keys(), ...target.keys()])]
+    .toSorted()
+    .map((kind) => ({ kind, from: source.get(kind) ?? NONE, to: target.get(kind) ?? NONE }));
+}
+
+export function isSame({ from, to }: { readonly from: Sum; readonly to: Sum }): boolean {
   return from.count === to.count && from.digest === to.digest;
 }

@@ -18,7 +18,7 @@ export type CopyProgress = (what: string) => { at(done: number, total?: number):
 /** A store that a copy reads or writes. Each step is tried again when a busy server did not do it in time. */
 export type CopiedStore = ReturnType<typeof copiedStore>;
 
-export function copiedStore(raw: RawStore, rest: Pace['rest']) {
+export function copiedStore(raw: Pick<RawStore, 'get' | 'scan' | 'commit'>, rest: Pace['rest']) {
   const again = async <T>(work: () => Promise<T>): Promise<T> => {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -70,7 +70,7 @@ export interface Sum {
 }
 
 /** Sums up the entries of each kind that outlive `until`. */
-export async function sumsOf(store: CopiedStore, until: number, progress?: ReturnType<CopyProgress>) {
+export async function sumsOf(store: Pick<CopiedStore, 'pages'>, until: number, progress?: ReturnType<CopyProgress>) {
   const sums = new Map<string, Sum>();
   for await (const page of store.pages(progress)) {
     for (const entry of page.filter(({ expiresAt = until + 1 }) => expiresAt > until)) {

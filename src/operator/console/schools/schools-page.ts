@@ -17,7 +17,7 @@ export interface SchoolRow {
   readonly id: string;
   /** Undefined if its file cannot be read. */
   readonly origin: string | undefined;
-  readonly state: 'open' | 'idle' | 'refused';
+  readonly state: 'open' | 'idle' | 'moved' | 'refused';
   /** Whether there is a configuration to serve, maybe an older one than its file has. */
   readonly isServed: boolean;
   /** Mistakes in its file, each with file, line and column, and what does not work. */
@@ -41,6 +41,7 @@ const STATES = [
   ['problems', 'With problems'],
   ['open', 'Open'],
   ['idle', 'Idle'],
+  ['moved', 'Moved'],
   ['refused', 'Refused'],
 ] as const;
 
@@ -86,7 +87,7 @@ async function enterSchool(
 }
 
 const badge = (look: string, text: string): Html => html`<span class="badge ${look}">${text}</span>`;
-const LOOKS = { open: 'good', idle: '', refused: 'bad' } as const;
+const LOOKS = { open: 'good', idle: '', moved: '', refused: 'bad' } as const;
 /** Problems of a school that are listed. */
 const MOST = 3;
 
