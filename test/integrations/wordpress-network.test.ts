@@ -18,10 +18,12 @@ import { COMMAND_SECRET } from '../support/commands.ts';
 import { offeredScopes } from '../support/member.ts';
 import { toPort } from '../support/schools.ts';
 import { freePort } from '../support/world.ts';
+import { bridgeQuery } from './contract/signing-gate.ts';
 import { ADMIN, startWordpress, type WordpressSite, wordpressPresent } from './wordpress-site.ts';
 
 const INTEGRATIONS = fileURLToPath(new URL('../../integrations', import.meta.url));
 const MEMBER_KEY = 'm'.repeat(40);
+const BRIDGE_SECRET = 'b'.repeat(40);
 const LONGEST = 240_000;
 
 /** Sites 2 and 3 of the network. The first, at network.example, has no school. */
@@ -78,6 +80,7 @@ describe.skipIf(!wordpressPresent())('a network of WordPress sites, each a schoo
           ),
         ),
         COURSEGATE_KEY: MEMBER_KEY,
+        COURSEGATE_SECRET: BRIDGE_SECRET,
         COURSEGATE_ADMIN_SECRET: COMMAND_SECRET,
       },
     });
@@ -200,6 +203,16 @@ describe.skipIf(!wordpressPresent())('a network of WordPress sites, each a schoo
       status: 401,
       text: expect.stringContaining('wrong issuer'),
     });
+  });
+
+  it('lets the bridge of a site return members to the school of that site alone, although all have one secret', async () => {
+    const asked = async (host: string, origin: string) => {
+      const query = bridgeQuery(BRIDGE_SECRET, { nonce: 'n', return_sso_url: `${origin}/oauth/sign-in/callback/x` });
+      return (await atSite(host, `/?${new URLSearchParams({ coursegate: 'bridge', ...query })}`, {})).status;
+    };
+    expect([await asked('harbour.example', HARBOUR), await asked('mill.example', MILL)]).toEqual([302, 302]);
+    expect([await asked('harbour.example', MILL), await asked('mill.example', HARBOUR)]).toEqual([403, 403]);
+    expect(await asked('harbour.example', 'https://network.example')).toBe(403);
   });
 
   it('offers assistants the posts of the site where they connected', async () => {
