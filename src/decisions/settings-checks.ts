@@ -39,7 +39,8 @@ export function plainIdentity({ routes, upstreams }: Config): readonly UntracedP
     .map(([name]) => ({ path: ['upstreams', name, 'identity'], at: 'value', message }));
 }
 
-function hasGateway(routes: Config['routes']): boolean {
+/** Whether a gateway forwards the requests of any of them. */
+export function hasGateway(routes: Config['routes']): boolean {
   return routes.some(({ forwardedBy }) => forwardedBy === 'gateway');
 }
 

@@ -1,6 +1,7 @@
 import { addKey } from '../../../config/edit-yaml.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { listAt, valueAt } from '../../../config/tree.ts';
+import { hasGateway } from '../../../decisions/settings-checks.ts';
 import type { TemplateView } from '../../../http/template.ts';
 import type { Plugin } from '../names.ts';
 import { configuredSnippet } from '../snippets/configured.ts';
@@ -43,7 +44,7 @@ export function forGateway(configuration: string, { unixSockets }: AskingGateway
  * The latter need a route.
  */
 export function webServerFiles(loaded: LoadedConfig, plugin: AskingGateway | undefined): readonly NewFile[] {
-  const servers = plugin === undefined ? SENDING : hasRoutes(loaded) ? [plugin] : [];
+  const servers = plugin === undefined ? SENDING : hasGateway(loaded.config.routes) ? [plugin] : [];
   const secret = loaded.secrets.get('listen.decisions.secret') === undefined ? {} : { secret: true as const };
   return servers
     .flatMap(({ name }) => configuredSnippet(loaded, name).files)
@@ -52,7 +53,7 @@ export function webServerFiles(loaded: LoadedConfig, plugin: AskingGateway | und
 
 /** How to put the web server or the gateway to work, for the template of the next steps. */
 export function routingView(loaded: LoadedConfig, plugin: AskingGateway | undefined): TemplateView {
-  const isRouted = hasRoutes(loaded);
+  const isRouted = hasGateway(loaded.config.routes);
   return {
     sending: plugin === undefined && new Intl.ListFormat('en-GB').format(SENDING.map(({ title }) => title)),
     isSite: loaded.config.site !== undefined,
@@ -63,8 +64,4 @@ export function routingView(loaded: LoadedConfig, plugin: AskingGateway | undefi
       notes: isRouted ? configuredSnippet(loaded, plugin.name).notes : [],
     },
   };
-}
-
-function hasRoutes({ config }: LoadedConfig): boolean {
-  return config.routes.some(({ forwardedBy }) => forwardedBy === 'gateway');
 }

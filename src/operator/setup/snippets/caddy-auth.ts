@@ -3,15 +3,16 @@ import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { hostPort } from '../../host-port.ts';
 import { FORGED_FIELDS } from './forged-names.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView } from './gateway-file.ts';
-import { fileNamed, type PluginPlan, problemBody, type SnippetFile } from './plugin-plan.ts';
+import { gatewayView } from './gateway-file.ts';
+import { type PluginPlan, problemBody } from './plugin-plan.ts';
 
 export const caddyAuth = {
   name: 'caddy-auth',
   title: 'Caddy',
   plugin: 'caddy',
   unixSockets: true,
-  files: (...plans) => plans.flatMap(files),
+  templates: ['caddy/Caddyfile', 'caddy/coursegate-fields.caddy'],
+  view: viewOf,
 } as const satisfies AskingGateway;
 
 /** What a name may have besides letters, digits and hyphens (RFC 9110 section 5.6.2). */
@@ -21,9 +22,9 @@ const ODD_SIGNS = [..."_.!#$%&'*+^`|~"].map((sign) => `*${sign}*`);
 const FAMILIES = ['access-control-*', '*-cache-control', 'ratelimit*', ...OWN_IDENTITY];
 
 /** For a site block. Directives that Caddy 2.6 has, too. */
-function files(plan: PluginPlan): readonly SnippetFile[] {
+function viewOf(plan: PluginPlan) {
   const { address } = plan.decisions;
-  const view = {
+  return {
     ...gatewayView(plan),
     forged: [...OWN_IDENTITY, ...ODD_SIGNS],
     decisions: 'path' in address ? `unix/${address.path}` : hostPort(address),
@@ -39,10 +40,6 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
       ...FORGED_FIELDS,
     ],
   };
-  return ['Caddyfile', 'coursegate-fields.caddy'].map((name) => ({
-    name: fileNamed(name, plan.of),
-    text: gatewayFile(`caddy/${name}`, view),
-  }));
 }
 
 function isOf(family: string, name: string): boolean {

@@ -1,9 +1,9 @@
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pageCallWarnings } from '../../../config/page-call-checks.ts';
 import type { Config } from '../../../config/schema.ts';
 import { formatPath } from '../../../config/tree.ts';
-import { unknownSite } from '../../../decisions/settings-checks.ts';
+import { hasGateway, unknownSite } from '../../../decisions/settings-checks.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
@@ -11,8 +11,17 @@ import { hostPort, reachableHost } from '../../host-port.ts';
 import { UsageError } from '../../usage-error.ts';
 import { gatePaths } from './gate-paths.ts';
 import type { AskingGateway } from './gateway.ts';
+import { gatewayFile } from './gateway-file.ts';
 import { ASKING } from './gateways.ts';
-import { endOfNames, fileNamed, pluginPlan, type SnippetFile, type SnippetSource } from './plugin-plan.ts';
+import {
+  endOfNames,
+  fileNamed,
+  firstLine,
+  type PluginPlan,
+  pluginPlan,
+  type SnippetFile,
+  type SnippetSource,
+} from './plugin-plan.ts';
 import { SENDING, type SendingPlan } from './sending.ts';
 
 export interface Snippet {
@@ -42,11 +51,24 @@ export function configuredSnippet(
     return { files, notes };
   }
   const asking = ASKING.find(({ name }) => name === server) as AskingGateway;
-  const forwarding = all.filter(({ config }) => config.routes.some(({ forwardedBy }) => forwardedBy === 'gateway'));
+  const forwarding = all.filter(({ config }) => hasGateway(config.routes));
   const plans = (forwarding.length > 0 ? forwarding : all).map((one) => pluginPlan(one, reachedAt(one.config, gate)));
   const secret = plans.some(({ decisions }) => decisions.secret !== undefined) ? [HAS_SECRET] : [];
   const more = plans.flatMap((plan) => asking.notes?.(plan) ?? []);
-  return { files: asking.files(...plans), notes: [...new Set([...notes, ...secret, ...more])] };
+  return { files: filesOf(asking, plans), notes: [...new Set([...notes, ...secret, ...more])] };
+}
+
+/** The files of a gateway: those of each school, or of all of them. */
+function filesOf({ templates, quoted, joined, view }: AskingGateway, plans: readonly PluginPlan[]) {
+  const schools = plans.map(view);
+  // What does not differ between schools is taken from the first one.
+  const views = joined === true ? [{ ...schools[0], firstLine: firstLine(plans), schools }] : schools;
+  return views.flatMap((one, at) =>
+    templates.map((path) => ({
+      name: fileNamed(basename(path), joined === true ? '' : (plans[at]?.of ?? '')),
+      text: gatewayFile(path, one, quoted),
+    })),
+  );
 }
 
 /** What `coursegate snippets` prints: the file, or each of several files after a line with its name. */

@@ -3,7 +3,7 @@ import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { hostAndPort, reachableHost } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView, inLines, inSingleQuotes, joinedView } from './gateway-file.ts';
+import { gatewayView, inLines, inSingleQuotes } from './gateway-file.ts';
 import {
   fieldExpression,
   IDENTITY_NAMES,
@@ -18,10 +18,10 @@ export const envoy = {
   title: 'Envoy',
   plugin: 'envoy',
   unixSockets: true,
-  files(...plans) {
-    const view = joinedView(plans, bootstrap);
-    return [{ name: 'envoy.yaml', text: gatewayFile('envoy/envoy.yaml', view, inSingleQuotes) }];
-  },
+  templates: ['envoy/envoy.yaml'],
+  quoted: inSingleQuotes,
+  joined: true,
+  view: bootstrap,
 } as const satisfies AskingGateway;
 
 /** The fields that a decision sets for the backend. */

@@ -8,45 +8,31 @@ import { UNUSUAL_TARGETS } from './targets.ts';
 
 /** What the files of all gateways are filled in with. A gateway adds what only its format needs. */
 export function gatewayView(plan: PluginPlan) {
-  const { fingerprint, of, decisions, origin, gate, own, protectedPaths, upstreams, largestBody } = plan;
-  const { secret } = decisions;
+  const { secret } = plan.decisions;
   const known = secret === undefined ? [] : [{ name: DECISION_FIELDS.secret, value: secret }];
   return {
-    firstLine: firstLine(plan),
-    of,
+    ...plan,
+    firstLine: firstLine([plan]),
     /** Whether the gate has other schools. */
-    many: of !== '',
-    fingerprint,
-    origin,
-    gate,
+    many: plan.of !== '',
     /** What the gateway sends with each question. */
-    asking: [{ name: DECISION_FIELDS.config, value: fingerprint }, ...known],
+    asking: [{ name: DECISION_FIELDS.config, value: plan.fingerprint }, ...known],
     /** The same without what differs between schools. */
     secret: known,
     limits: DECISION_LIMITS,
     unusual: UNUSUAL_TARGETS,
-    own: own.join('|'),
-    protectedPaths,
-    upstreams: upstreams.map((upstream) => ({
+    own: plan.own.join('|'),
+    upstreams: plan.upstreams.map((upstream) => ({
       ...upstream,
       /** What it is asked for. */
-      paths: protectedPaths.filter((path) => path.upstream === upstream),
+      paths: plan.protectedPaths.filter((path) => path.upstream === upstream),
     })),
-    largestBody: largestBody ?? 0,
+    largestBody: plan.largestBody ?? 0,
     identity: IDENTITY_FIELDS.map((name) => ({ name, lower: name.toLowerCase() })),
     /** Of every response on `protectedPaths`. */
     cors: Object.entries(CORS_HEADERS).map(([name, value]) => ({ name, value })),
     memberCacheControl: MEMBER_CACHE_CONTROL,
   };
-}
-
-/**
- * What one file for several schools is filled in with. What is not in `schools` is the same for all of them, or that of the
- * first one.
- */
-export function joinedView<View extends object>(plans: readonly PluginPlan[], viewOf: (plan: PluginPlan) => View) {
-  const schools = plans.map(viewOf);
-  return { ...(schools[0] as View), firstLine: firstLine(...plans), schools };
 }
 
 /** A file of `integrations/gateways`, filled in: see `filled`. */

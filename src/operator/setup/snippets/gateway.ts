@@ -1,4 +1,5 @@
-import type { PluginPlan, SnippetFile } from './plugin-plan.ts';
+import type { TemplateView } from '../../../http/template.ts';
+import type { PluginPlan } from './plugin-plan.ts';
 
 export interface WebServer {
   /** The name in `snippets --for`. */
@@ -13,11 +14,14 @@ export interface AskingGateway extends WebServer {
   readonly plugin?: string;
   /** Whether it can ask over a Unix socket. */
   readonly unixSockets: boolean;
-  /**
-   * Writes its files: some for each school, or all in one where a program has one file. Throws Error, worded for the
-   * operator, if it cannot ask because of the configuration.
-   */
-  readonly files: (...plans: readonly PluginPlan[]) => readonly SnippetFile[];
+  /** Its files, as templates in `integrations/gateways`. */
+  readonly templates: readonly string[];
+  /** Writes a value within their quotes. */
+  readonly quoted?: (text: string) => string;
+  /** Whether they are for all schools, because the program has one configuration. By default, each school has its own. */
+  readonly joined?: true;
+  /** What they are filled in with. Throws Error, worded for the operator, if it cannot ask because of the configuration. */
+  readonly view: (plan: PluginPlan) => TemplateView;
   /** What the operator has to know besides. */
   readonly notes?: (plan: PluginPlan) => readonly string[];
 }

@@ -3,8 +3,8 @@ import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { hostPort, reachableHost } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView, joinedView } from './gateway-file.ts';
-import { fieldExpression, type PluginPlan, type PluginUpstream, problemBody, type SnippetFile } from './plugin-plan.ts';
+import { gatewayView } from './gateway-file.ts';
+import { fieldExpression, type PluginPlan, type PluginUpstream, problemBody } from './plugin-plan.ts';
 import { escaped } from './segment-expression.ts';
 
 export const haproxy = {
@@ -12,7 +12,10 @@ export const haproxy = {
   title: 'HAProxy',
   plugin: 'haproxy',
   unixSockets: true,
-  files,
+  templates: ['haproxy/coursegate.cfg', 'haproxy/coursegate.lua'],
+  quoted: inQuotes,
+  joined: true,
+  view: viewOf,
 } as const satisfies AskingGateway;
 
 /** What delimits the body of a request, and the host, which the backend sets. */
@@ -23,14 +26,6 @@ const OWN_ID = '%[var(txn.coursegate_own_id)]';
 const PROBLEM = `content-type application/problem+json hdr Cache-Control no-store hdr X-Request-Id ${OWN_ID} hdr Access-Control-Allow-Origin *`;
 
 /** For HAProxy: a whole configuration, and the Lua script that asks. */
-function files(...plans: readonly PluginPlan[]): readonly SnippetFile[] {
-  const view = joinedView(plans, viewOf);
-  return [
-    { name: 'coursegate.cfg', text: gatewayFile('haproxy/coursegate.cfg', view, inQuotes) },
-    { name: 'coursegate.lua', text: gatewayFile('haproxy/coursegate.lua', view, inLua) },
-  ];
-}
-
 function viewOf(plan: PluginPlan) {
   const view = gatewayView(plan);
   return {

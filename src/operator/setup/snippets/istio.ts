@@ -2,8 +2,8 @@ import { segmentsOf } from '../../../config/route-order.ts';
 import { hostAndPort } from '../../host-port.ts';
 import { envoyView } from './envoy.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, inSingleQuotes } from './gateway-file.ts';
-import { fileNamed, IDENTITY_NAMES, type PluginPlan, type SnippetFile } from './plugin-plan.ts';
+import { inSingleQuotes } from './gateway-file.ts';
+import { IDENTITY_NAMES, type PluginPlan } from './plugin-plan.ts';
 import { escaped, segmentExpression } from './segment-expression.ts';
 import { inAscii } from './targets.ts';
 
@@ -11,7 +11,9 @@ export const istio = {
   name: 'istio',
   title: 'Istio',
   unixSockets: false,
-  files: (...plans) => plans.flatMap(files),
+  templates: ['istio/istio-mesh.yaml', 'istio/istio.yaml'],
+  quoted: inSingleQuotes,
+  view: istioView,
   notes: ({ of }) =>
     of === ''
       ? []
@@ -19,14 +21,6 @@ export const istio = {
           'Istio asks one provider for each ingress gateway, so each school needs an ingress gateway of its own: see `selector`.',
         ],
 } as const satisfies AskingGateway;
-
-function files(plan: PluginPlan): readonly SnippetFile[] {
-  const view = istioView(plan);
-  return ['istio-mesh.yaml', 'istio.yaml'].map((name) => ({
-    name: fileNamed(name, plan.of),
-    text: gatewayFile(`istio/${name}`, view, inSingleQuotes),
-  }));
-}
 
 /** Throws Error if Istio cannot reach the gate by a name and a port. */
 function istioView(plan: PluginPlan) {

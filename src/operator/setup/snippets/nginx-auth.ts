@@ -3,16 +3,18 @@ import type { FailureCode } from '../../../errors.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { hostPort } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView, inLines } from './gateway-file.ts';
+import { gatewayView, inLines } from './gateway-file.ts';
 import { inDoubleQuotes, requestVariable, variableName } from './nginx-text.ts';
-import { fileNamed, type PluginPlan, type PluginUpstream, problemBody, type SnippetFile } from './plugin-plan.ts';
+import { type PluginPlan, type PluginUpstream, problemBody } from './plugin-plan.ts';
 
 export const nginxAuth = {
   name: 'nginx-auth',
   title: 'nginx',
   plugin: 'nginx',
   unixSockets: true,
-  files: (...plans) => plans.flatMap(files),
+  templates: ['nginx/coursegate-http.conf', 'nginx/coursegate.conf'],
+  quoted: inDoubleQuotes,
+  view: viewOf,
   notes: ({ plainIdentity }) =>
     plainIdentity
       ? [
@@ -22,15 +24,13 @@ export const nginxAuth = {
 } as const satisfies AskingGateway;
 
 /** For the `http` block, and for the `server` block of the site. */
-function files(plan: PluginPlan): readonly SnippetFile[] {
+function viewOf(plan: PluginPlan) {
   const { address } = plan.decisions;
   const identity = (plan.plainIdentity ? IDENTITY_FIELDS : ['X-Coursegate-Assertion']).map(answered);
   const view = gatewayView(plan);
-  const filling = {
+  return {
     ...view,
-    internal: plan.internal,
     ofVariable: plan.of.replaceAll('-', '_'),
-    plain: plan.plainIdentity,
     forged: IDENTITY_FIELDS.map(requestVariable).join(''),
     ownTargets: joined(plan.own),
     socket: 'path' in address,
@@ -57,10 +57,6 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
     unavailable: ownBody('store_unavailable'),
     tooLarge: ownBody('payload_too_large'),
   };
-  return ['coursegate-http.conf', 'coursegate.conf'].map((name) => ({
-    name: fileNamed(name, plan.of),
-    text: gatewayFile(`nginx/${name}`, filling, inDoubleQuotes),
-  }));
 }
 
 /** A field of the decision's answer. */

@@ -201,7 +201,7 @@ export function fieldExpression(names: readonly string[]): string {
 }
 
 /** The first line of a file, after the sign of a comment. */
-export function firstLine(...plans: readonly PluginPlan[]): string {
+export function firstLine(plans: readonly PluginPlan[]): string {
   const { fingerprint = '', origin } = plans[0] ?? {};
   const which =
     plans.length > 1 ? `coursegate: for ${plans.length} schools` : `coursegate ${fingerprint}: for ${origin?.url}`;

@@ -7,8 +7,8 @@ import { CORS_HEADERS } from '../../../request/cors.ts';
 import { hostPort } from '../../host-port.ts';
 import { FORGED_FIELDS, spellings } from './forged-names.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView, inLines, inSingleQuotes } from './gateway-file.ts';
-import { fileNamed, type PluginPlan, type ProtectedPath, type SnippetFile } from './plugin-plan.ts';
+import { gatewayView, inLines, inSingleQuotes } from './gateway-file.ts';
+import type { PluginPlan, ProtectedPath } from './plugin-plan.ts';
 import { DECODED, ownTargets, targetsOf, UNUSUAL_DECODED } from './targets.ts';
 
 export const traefikAuth = {
@@ -16,42 +16,39 @@ export const traefikAuth = {
   title: 'Traefik',
   plugin: 'traefik',
   unixSockets: false,
-  files: (...plans) => plans.flatMap(files),
+  templates: ['traefik/traefik.yaml'],
+  quoted: inSingleQuotes,
+  view: viewOf,
 } as const satisfies AskingGateway;
 
 /** What coursegate or Traefik says itself, and not the client. */
 const TRACE = [...['x-request-id', 'proxy-authorization'].flatMap(spellings), 'proxy', 'traceparent', 'tracestate'];
 
 /** For the file provider of Traefik 3. Throws if the gate can be asked only over a Unix socket: Traefik cannot. */
-function files(plan: PluginPlan): readonly SnippetFile[] {
+function viewOf(plan: PluginPlan) {
   const { decisions, origin, site, ownPatterns } = plan;
   const view = gatewayView(plan);
-  const text = gatewayFile(
-    'traefik/traefik.yaml',
-    {
-      ...view,
-      publicHost: new URL(origin.url).hostname,
-      tls: origin.scheme === 'https',
-      own: ownTargets(ownPatterns, DECODED).join('|'),
-      unusual: UNUSUAL_DECODED,
-      asked: asked(plan.protectedPaths),
-      upstreams: view.upstreams.map((upstream) => ({
-        ...upstream,
-        asked: asked(upstream.paths),
-        passHost: upstream.host === origin.host,
-        dropped: removed(['authorization', 'dpop', ...view.asking.map(({ name }) => name), ...upstream.droppedFields]),
-        hidden: removed(upstream.hiddenFields.filter((name) => !Object.hasOwn(CORS_HEADERS, name))),
-      })),
-      site: site !== undefined,
-      siteUrl: site === undefined ? 'http://127.0.0.1:8000' : `${site.scheme}://${site.authority}`,
-      forged: removed(IDENTITY_FIELDS.flatMap((name) => spellings(name.toLowerCase()))),
-      trace: removed(TRACE),
-      removed: removed(['cookie', 'connection', ...FORGED_FIELDS.flatMap(ofFamily)]),
-      decisions: `${dialled(decisions.address)}${DECISION_PATHS.forwardAuth}`,
-    },
-    inSingleQuotes,
-  );
-  return [{ name: fileNamed('traefik.yaml', plan.of), text }];
+  return {
+    ...view,
+    publicHost: new URL(origin.url).hostname,
+    tls: origin.scheme === 'https',
+    own: ownTargets(ownPatterns, DECODED).join('|'),
+    unusual: UNUSUAL_DECODED,
+    asked: asked(plan.protectedPaths),
+    upstreams: view.upstreams.map((upstream) => ({
+      ...upstream,
+      asked: asked(upstream.paths),
+      passHost: upstream.host === origin.host,
+      dropped: removed(['authorization', 'dpop', ...view.asking.map(({ name }) => name), ...upstream.droppedFields]),
+      hidden: removed(upstream.hiddenFields.filter((name) => !Object.hasOwn(CORS_HEADERS, name))),
+    })),
+    site: site !== undefined,
+    siteUrl: site === undefined ? 'http://127.0.0.1:8000' : `${site.scheme}://${site.authority}`,
+    forged: removed(IDENTITY_FIELDS.flatMap((name) => spellings(name.toLowerCase()))),
+    trace: removed(TRACE),
+    removed: removed(['cookie', 'connection', ...FORGED_FIELDS.flatMap(ofFamily)]),
+    decisions: `${dialled(decisions.address)}${DECISION_PATHS.forwardAuth}`,
+  };
 }
 
 function asked(paths: readonly ProtectedPath[]): string {
