@@ -1,9 +1,9 @@
-import { type Define, readConfig } from './command.ts';
+import { type Define, readProcess } from './command.ts';
 
 export const define: Define = (command, terminal) => {
   command.action(async ({ config: file, to }: { config: string; to: string }) => {
     const { backupStore } = await import('../storage/sqlite/backup.ts');
-    const { config, secret } = await readConfig(file, terminal);
+    const { config, secret } = await readProcess(file, terminal);
     const { waitFor } = await import('./progress.ts');
     const shown = waitFor(terminal, `Copying the store to ${to}`);
     const { from, beside } = await backupStore(config.store, to).finally(shown);

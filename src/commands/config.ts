@@ -2,6 +2,7 @@ import { shellWord } from '../operator/shell-word.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
+import { schoolWords } from './school-option.ts';
 
 interface PrintFlags {
   readonly config: string;
@@ -19,7 +20,7 @@ export const define: Define = (command, terminal) => {
       if (key !== undefined && tree[key] === undefined) {
         throw new CommandFailure(`The configuration has no block "${key}". It has: ${Object.keys(tree).join(', ')}.`, {
           code: EXIT.usage,
-          next: `coursegate config print --config ${shellWord(file)}`,
+          next: `coursegate config print --config ${shellWord(file)}${schoolWords(school)}`,
         });
       }
       const shown = key === undefined ? tree : { [key]: tree[key] };

@@ -5,14 +5,15 @@ import { type Define, readConfig, subcommand } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
 import { asking, confirmed, gateOptions, type OperatorFlags } from './operator.ts';
+import { schoolWords } from './school-option.ts';
 
 export const define: Define = (command, terminal) => {
   const { say, tell } = terminal;
-  subcommand(command, 'test').action(async ({ config: file }: { config: string }) => {
+  subcommand(command, 'test').action(async ({ config: file, school }: { config: string; school?: string }) => {
     const { pingBackend } = await import('../events/ping.ts');
-    const loaded = await readConfig(file, terminal);
+    const loaded = await readConfig(file, terminal, school);
     const pinged = await pingBackend(loaded);
-    if (pinged === undefined) throw noEvents(file);
+    if (pinged === undefined) throw noEvents(file, school);
     const { upstream, path } = loaded.config.events ?? {};
     if (!pinged.taken) {
       throw new CommandFailure(`test.ping at ${path} of ${upstream}: ${pinged.detail}.`, {
@@ -30,7 +31,7 @@ export const define: Define = (command, terminal) => {
     const { status, text } = answer;
     const state = status === 200 ? asJson(text) : undefined;
     if (isForeign(answer) || (status === 200 && state === undefined)) throw gate.noGate(answer);
-    if (status === 404) throw noEvents(flags.config);
+    if (status === 404) throw noEvents(flags.config, flags.school);
     if (status !== 200)
       throw new CommandFailure(`The gate cannot list its events: ${firstLine(text)}`, { code: EXIT.unavailable });
     if (json) return say(text.trim());
@@ -53,8 +54,10 @@ export const define: Define = (command, terminal) => {
   });
 };
 
-function noEvents(file: string | undefined): CommandFailure {
+function noEvents(file: string | undefined, school: string | undefined): CommandFailure {
   return new CommandFailure('This configuration has no `events`, so nothing is sent to the backend.', {
-    ...(file === undefined ? {} : { next: `coursegate config print --config ${shellWord(file)}` }),
+    ...(file === undefined
+      ? {}
+      : { next: `coursegate config print --config ${shellWord(file)}${schoolWords(school)}` }),
   });
 }

@@ -3,6 +3,7 @@ import { type AdminAnswer, adminClient, asJson, type GateFlags } from './admin-c
 import type { Define } from './command.ts';
 import { CommandFailure } from './failure.ts';
 import { gateOptions } from './operator.ts';
+import { schoolWords } from './school-option.ts';
 
 interface HealthFlags extends GateFlags {
   readonly live: boolean;
@@ -20,7 +21,7 @@ export const define: Define = (command, terminal) => {
     else print(answer.text);
     if (answer.status !== 200) {
       throw new CommandFailure(`The gate at ${gate.address} is not ${live ? 'alive' : 'ready'}.`, {
-        next: `coursegate health ${flags.config === undefined ? `--admin ${gate.address}` : `--config ${shellWord(flags.config)}`} --json`,
+        next: `coursegate health ${flags.config === undefined ? `--admin ${gate.address}` : `--config ${shellWord(flags.config)}${schoolWords(flags.school)}`} --json`,
       });
     }
   });

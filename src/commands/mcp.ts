@@ -7,6 +7,7 @@ import type { Terminal } from './terminal.ts';
 
 interface ImportFlags {
   readonly config: string;
+  readonly school?: string;
   readonly openapi?: string;
   readonly server?: string;
   readonly path?: string;
@@ -16,11 +17,13 @@ interface ImportFlags {
 
 interface DiffFlags {
   readonly config: string;
+  readonly school?: string;
   readonly accept: boolean;
 }
 
 interface SubmitFlags {
   readonly config: string;
+  readonly school?: string;
   readonly dir: string;
   readonly url?: string;
   readonly token?: string;
@@ -37,9 +40,10 @@ export const define: Define = (command, terminal) => {
     terminal.print(writePlainYaml({ tools }));
   });
 
-  subcommand(command, 'diff').action(async ({ config: file, accept }: DiffFlags) => {
+  subcommand(command, 'diff').action(async ({ config: given, school, accept }: DiffFlags) => {
     const { acceptHashes, changedTools } = await import('../mcp/tool-server/changes.ts');
-    const { config } = await readConfig(file, terminal);
+    const { config, file: own } = await readConfig(given, terminal, school);
+    const file = school === undefined ? given : own;
     const changes = await changedTools(config, terminal.environment);
     for (const { tool, lines } of changes) for (const line of [`${tool.name}:`, ...lines]) terminal.say(line);
     if (changes.length === 0) {
@@ -53,13 +57,13 @@ export const define: Define = (command, terminal) => {
     if (written.length === 0) terminal.end(EXIT.failure);
   });
 
-  subcommand(command, 'submit').action(async ({ config: file, dir, url, token }: SubmitFlags) => {
+  subcommand(command, 'submit').action(async ({ config: file, school, dir, url, token }: SubmitFlags) => {
     const { writeSubmission } = await import('../operator/setup/submission/submission.ts');
     const { listedTool } = await import('../operator/doctor/directory/tools.ts');
     const { configuredTools } = await import('../mcp/configured-tools.ts');
     const { schemaCompiler } = await import('../mcp/json-schema.ts');
     const { MCP_PATHS } = await import('../mcp/paths.ts');
-    const { config } = await readConfig(file, terminal);
+    const { config } = await readConfig(file, terminal, school);
     const at = config.mcp?.signIn === 'never' ? MCP_PATHS.member : MCP_PATHS.open;
     const { written, problems, notes } = await writeSubmission({
       name: config.name,
@@ -80,9 +84,12 @@ export const define: Define = (command, terminal) => {
   });
 };
 
-async function proposals({ config: file, openapi, server, path, scopes, writes }: ImportFlags, terminal: Terminal) {
+async function proposals(
+  { config: file, school, openapi, server, path, scopes, writes }: ImportFlags,
+  terminal: Terminal,
+) {
   const { proposeFromOpenApi, proposeFromRoutes } = await import('../mcp/import.ts');
-  const { config } = await readConfig(file, terminal);
+  const { config } = await readConfig(file, terminal, school);
   if (server !== undefined) {
     if (!path?.startsWith('/') || scopes === undefined || openapi !== undefined)
       throw misused('--server needs --path, which begins with /, and --scopes, and does not go with --openapi.');

@@ -1,6 +1,11 @@
 import type { LoadedConfig } from '../config/load.ts';
 import { misused } from './failure.ts';
 
+/** How a command to type next names the school, if there is one. */
+export function schoolWords(school: string | undefined): string {
+  return school === undefined ? '' : ` --school ${school}`;
+}
+
 /** Throws CommandFailure unless a school is named exactly if the file lists any, and it is one of them. */
 export function assertSchool(file: string, { schools }: LoadedConfig, school: string | undefined): void {
   if (schools === undefined) {

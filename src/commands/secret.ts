@@ -37,6 +37,7 @@ export const define: Define = (command, terminal) => {
   });
 
   changing(command, 'retire').action(async (flags: OperatorFlags) => {
+    if (flags.school !== undefined) throw misused('The secret is that of all schools: leave out --school.');
     const path = await ownSecret(flags.config, terminal);
     const change = await confirmed(terminal, flags, `Remove all but the first secret from ${path}?`, true);
     await resealAll(change, terminal);

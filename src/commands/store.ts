@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Define, readConfig, subcommand } from './command.ts';
+import { type Define, readProcess, subcommand } from './command.ts';
 import { CommandFailure } from './failure.ts';
 import { answer } from './operator.ts';
 import { progressOf } from './progress.ts';
@@ -18,7 +18,7 @@ export const define: Define = (command, terminal) => {
     .option('--json', 'print JSON', false)
     .action(async (flags: Flags) => {
       const { copyStore } = await import('../storage/copy/copy.ts');
-      const [from, to] = [await readConfig(flags.from, terminal), await readConfig(flags.to, terminal)];
+      const [from, to] = [await readProcess(flags.from, terminal), await readProcess(flags.to, terminal)];
       const report = await copyStore(from, to, (what) => progressOf(terminal, what), {
         now: Date.now,
         rest: (milliseconds) => pause(milliseconds),

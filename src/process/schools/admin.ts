@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import { dirname, isAbsolute, relative } from 'node:path';
-import { callerCheck } from '../../authorization-server/administration/caller.ts';
+import { callerCheck, callersOf } from '../../authorization-server/administration/caller.ts';
 import { ConfigError, type LoadedConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problems.ts';
 import type { Ground } from '../../foundation/ground.ts';
@@ -54,10 +54,8 @@ export function schoolsAdmin(parts: SchoolsAdminParts): RequestListener {
   const rows = () => [...schools.values()].map((school) => rowOf(school, hosts, dirname(main().file)));
   const { counters, secret } = ground;
   const consoleFor = schoolsConsole({ store, counters, clock, audit, secret, health, schools: rows, log });
-  const commandsFor = ({ admin, config }: LoadedConfig) => {
-    const mtls = admin.mtls && { names: config.admin.mtls?.names };
-    return schoolCommands(moves, callerCheck({ secrets: admin.hmac, mtls, counters, store, clock, audit }), log);
-  };
+  const commandsFor = (loaded: LoadedConfig) =>
+    schoolCommands(moves, callerCheck(callersOf(loaded, { counters, store, clock, audit })), log);
   const create = async (loaded: LoadedConfig) => {
     const { adminApp } = await import('../../operations/admin.ts');
     const { listen } = loaded.config;

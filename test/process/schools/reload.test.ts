@@ -177,5 +177,13 @@ describe('the schools of a process', () => {
     expect(await ask('/schools/two/keys', environment.OPERATOR, '/keys')).toBe(401);
     expect(await ask('/schools/none/keys', environment.OPERATOR)).toBe(404);
     expect(await ask('/keys', environment.OPERATOR)).toBe(404);
+    // What the process stores for itself is re-encrypted by its own operators.
+    const reseal = async (secret: string) => {
+      const field = commandSignature('/store/reseal', { method: 'POST', secret });
+      const sent = { method: 'POST', headers: { 'coursegate-signature': field } };
+      return (await fetch(`${schools.admin}/store/reseal`, sent)).status;
+    };
+    expect(await reseal(environment.OWN)).toBe(401);
+    expect(await reseal(environment.OPERATOR)).toBe(200);
   });
 });
