@@ -39,6 +39,7 @@ describe('the probes listener', () => {
     ['GET', '/'],
     ['GET', '/livez/../observed'],
     ['GET', '/%6divez'],
+    ['GET', '/tls?domain=localhost'],
   ])('returns 404 for %s %s, whatever the admin listener serves there', async (method, path) => {
     const response = await fetch(probes + path, { method });
     expect([response.status, await response.text()]).toEqual([404, 'not found\n']);
