@@ -3,9 +3,10 @@ import type { DirectoryName } from '../operator/doctor/directory/listing.ts';
 import type { Report } from '../operator/doctor/report.ts';
 import { programName } from '../operator/program-name.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
-import { type Define, readConfig } from './command.ts';
+import { type Define, readConfig, readProcess } from './command.ts';
 import { misused } from './failure.ts';
 import { gateOptions } from './operator.ts';
+import { assertSchool } from './school-option.ts';
 import type { Terminal } from './terminal.ts';
 
 interface DoctorFlags extends GateFlags {
@@ -79,8 +80,11 @@ async function run(
       .find((name) => flags[name] !== undefined && flags[name] !== false)
       ?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   if (gateway !== undefined) {
-    if (url !== undefined || register || config !== undefined || directory !== undefined)
-      throw misused('--gateway takes neither another URL nor --config, --register or --directory.');
+    const others = (config === undefined) !== (flags.school === undefined);
+    if (url !== undefined || register || directory !== undefined || others)
+      throw misused(
+        '--gateway takes neither another URL nor --register or --directory, and --config only together with --school.',
+      );
     return gatewayReport(gateway, flags, terminal, audit);
   }
   const [gatewayOnly, configOnly] = [given(WITH_GATEWAY), given(WITH_CONFIG)];
@@ -170,12 +174,25 @@ async function listingReport(
 /** Attacks a gateway. */
 async function gatewayReport(
   url: string,
-  { echo, public: open, forbidden, token, echoServer, authDown }: DoctorFlags,
-  { environment }: Terminal,
+  { echo, public: open, forbidden, token, echoServer, authDown, config, school }: DoctorFlags,
+  terminal: Terminal,
   audit: AuditOptions,
 ): Promise<Report> {
   if (echo === undefined) throw misused('--gateway needs --echo: a protected path that reaches an echo server.');
   const { examineGateway } = await import('../operator/doctor/gateway/gateway-doctor.ts');
-  const given = token ?? environment.COURSEGATE_DOCTOR_TOKEN;
-  return examineGateway({ url, echo, open, forbidden, token: given, echoServer, authDown, ...audit });
+  const given = token ?? terminal.environment.COURSEGATE_DOCTOR_TOKEN;
+  const otherHosts = config === undefined ? [] : await otherHostsIn(config, terminal, school);
+  return examineGateway({ url, echo, open, forbidden, token: given, otherHosts, echoServer, authDown, ...audit });
+}
+
+/** Schools whose hosts are tried beside the one that is audited: a gateway has one rule for all. */
+const MOST_OTHERS = 3;
+
+/** The hosts of other schools than this one. */
+async function otherHostsIn(file: string, terminal: Terminal, school: string | undefined): Promise<readonly string[]> {
+  const main = await readProcess(file, terminal);
+  assertSchool(file, main, school);
+  const others = [...(main.schools?.files.keys() ?? [])].filter((name) => name !== school).slice(0, MOST_OTHERS);
+  const loaded = await Promise.all(others.map((name) => main.schools?.load(name)));
+  return loaded.flatMap((one) => (one === undefined ? [] : [new URL(one.config.origin).host]));
 }

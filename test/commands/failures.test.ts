@@ -77,6 +77,10 @@ describe('a command that fails', () => {
       next: 'coursegate connect --help',
     },
     { args: ['connect', 'ftp://x'], code: 64, says: /not a web address/, next: 'coursegate connect --help' },
+    {
+      args: ['doctor', '--gateway', 'http://127.0.0.1:1', '--echo', '/echo', '--school', 'one'],
+      ...{ code: 64, says: /--config only together with --school/, next: 'coursegate doctor --help' },
+    },
     { args: ['connect', 'http://school.example'], code: 64, says: /not https/, next: 'coursegate connect --help' },
     { args: ['secret', 'retire'], code: 64, says: /--config/, next: 'coursegate secret retire --help' },
     {

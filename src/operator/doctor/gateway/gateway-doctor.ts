@@ -22,6 +22,8 @@ export interface GatewayDoctorOptions extends AuditOptions {
   readonly forbidden?: string | undefined;
   /** An access token that opens the echo path. */
   readonly token?: string | undefined;
+  /** The hosts of other schools that the gateway serves, for which the token is not. */
+  readonly otherHosts?: readonly string[] | undefined;
   /** Additional trusted certificates, PEM. */
   readonly ca?: string;
   /** Where to start an echo server for the time of the audit, such as 127.0.0.1:8099. */
@@ -35,7 +37,7 @@ export interface GatewayDoctorOptions extends AuditOptions {
  * should not. Throws UsageError for unusable options.
  */
 export async function examineGateway(options: GatewayDoctorOptions): Promise<Report> {
-  const { ca, authDown } = options;
+  const { ca, authDown, otherHosts = [] } = options;
   const { origin } = addressOf(options.url);
   const [echoPath, openPath] = [pathOf(options.echo).replace(/\/+$/, ''), pathOf(options.open ?? '/')];
   const forbiddenPath = options.forbidden === undefined ? undefined : pathOf(options.forbidden);
@@ -51,7 +53,9 @@ export async function examineGateway(options: GatewayDoctorOptions): Promise<Rep
       checks: authDown === true ? AUTH_DOWN : GATEWAY_CHECKS,
       async open(limits) {
         const to = { origin, ca, ...limits() };
-        const examined = await beginAttack(createGateway({ to, echoPath, openPath, forbiddenPath, token, echoServer }));
+        const examined = await beginAttack(
+          createGateway({ to, echoPath, openPath, forbiddenPath, token, otherHosts, echoServer }),
+        );
         // One check after the other: what the backend receives must belong to a known attack.
         return { examination: { examined, find: findFacts(examined, FINDERS), review: fewOf } };
       },

@@ -16,6 +16,8 @@ interface GatewayTarget {
   /** A protected path that needs a scope which the token does not have. */
   readonly forbiddenPath: string | undefined;
   readonly token: string | undefined;
+  /** The hosts of other schools that the gateway serves, for which the token is not. */
+  readonly otherHosts: readonly string[];
   /** The echo server, if it runs in this process. It also sees requests whose response is lost. */
   readonly echoServer: EchoServer | undefined;
 }
@@ -26,6 +28,8 @@ export interface GatewayRequest {
   /** Path and query, byte for byte (Latin-1). */
   readonly target?: string;
   readonly headers?: readonly Field[];
+  /** In the field Host; that of the gateway by default. */
+  readonly host?: string;
   /** The value of Authorization. */
   readonly authorization?: string | undefined;
   /** The id of an earlier request, to send its target again. */
@@ -93,10 +97,10 @@ export function createGateway(target: GatewayTarget) {
   };
 }
 
-function requestBytes(request: GatewayRequest, id: string, host: string): string {
-  const { method = 'GET', target = '/', headers = [], authorization } = request;
+function requestBytes(request: GatewayRequest, id: string, usual: string): string {
+  const { method = 'GET', target = '/', headers = [], authorization, host } = request;
   const fields: Field[] = [
-    ['Host', host],
+    ['Host', host ?? usual],
     ['User-Agent', AGENT],
     ['Accept', 'application/json'],
     ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),

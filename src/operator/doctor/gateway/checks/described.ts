@@ -1,4 +1,4 @@
-import { failure, pass, type Verdict, warning } from '../../finding.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../../finding.ts';
 import { arrived, type Echo, type Field, folded, valuesOf } from '../echo.ts';
 import { gatewayChecks, type Known } from '../facts.ts';
 import type { ExaminedGateway, GatewayRequest } from '../gateway.ts';
@@ -28,7 +28,54 @@ export const DESCRIPTION = [
     'described.forwarded': (gateway) => forgeFields(gateway, forwarded(gateway)),
     'described.address': forgeAddress,
   }),
+  ...gatewayChecks(
+    ['admitted', 'identity'],
+    {
+      'described.school': (gateway) =>
+        checkEach('nothing at other schools', otherSchools(gateway), async ([what, request]) => {
+          const { echoes } = await gateway.send({ authorization: gateway.bearer, ...request });
+          return (
+            echoes.some((echo) => isMembersElsewhere(gateway, echo, request)) &&
+            failure(`${what} reached the backend as a member’s`)
+          );
+        }),
+    },
+    ({ otherHosts }) => otherHosts.length > 0,
+  ),
 ];
+
+/** Requests with the token of this school that name another one: gateways choose a backend by either of these hosts. */
+function* otherSchools({ otherHosts, host, to: { origin }, echoPath }: ExaminedGateway) {
+  const at = (one: string) => origin.replace(host, one) + echoPath;
+  for (const other of otherHosts) {
+    const ways: readonly GatewayRequest[] = [
+      { host: other },
+      ...HOSTS.map((name): GatewayRequest => ({ host: other, headers: [[name, host]] })),
+      { host: other, target: at(host) },
+      { target: at(other) },
+    ];
+    for (const way of ways) {
+      const fields = way.headers?.map((field) => ` and ${field.join(': ')}`).join('') ?? '';
+      yield [`a request for ${way.target ?? echoPath} with Host: ${way.host ?? host}${fields}`, way] as const;
+    }
+  }
+}
+
+/**
+ * Whether the backend of another school got the member. If only one of two hosts is the other school's, servers choose
+ * either: then the backend’s fields say for whom it was.
+ */
+function isMembersElsewhere(
+  { admitted, identity }: Known<'admitted' | 'identity'>,
+  echo: Echo,
+  { target }: GatewayRequest,
+) {
+  const hasMember = identity.some((name) => valuesOf(echo, name).some((value) => value !== ''));
+  const isSame = ['Host', 'X-Forwarded-Host'].every(
+    (name) => `${valuesOf(echo, name)}` === `${valuesOf(admitted, name)}`,
+  );
+  return hasMember && !(target !== undefined && isSame);
+}
 
 /** Requests without a token that claim to be about something else. */
 function* descriptions({ openPath, host }: ExaminedGateway): Generator<readonly [string, GatewayRequest]> {
