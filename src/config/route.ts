@@ -53,8 +53,13 @@ export function segmentNames(match: string): ReadonlyMap<string, number> {
   const segments = match.slice(match.indexOf(' ') + 1).split('/');
   return new Map(
     segments.flatMap((segment, at) => {
-      const name = NAMED.exec(segment)?.[1];
+      const name = segmentName(segment);
       return name === undefined ? [] : [[name, at] as const];
     }),
   );
+}
+
+/** The name of a segment such as `{courseId}`. */
+export function segmentName(segment: string): string | undefined {
+  return NAMED.exec(segment)?.[1];
 }

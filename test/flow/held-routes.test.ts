@@ -427,7 +427,8 @@ describe.each(STORES.filter(({ present }) => present()))('a route that holds its
 
   it('is described to apps', async () => {
     const openapi = await (await fetch(`${world.origin}/openapi.json`)).json();
-    const { get, post } = openapi.paths['/courses/{part}/enrolments'];
+    const { get, post } = openapi.paths['/courses/{course}/enrolments'];
+    expect(get.parameters).toMatchObject([{ name: 'course', in: 'path' }]);
     expect(post.responses['403']).toEqual({ $ref: '#/components/responses/RouteHeld' });
     expect(get.responses['403']).toEqual({ $ref: '#/components/responses/RouteForbidden' });
     expect(post.description).toMatch(/limited to 1 MiB\. The member approves each request/);

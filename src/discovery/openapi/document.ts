@@ -87,7 +87,7 @@ export async function openapiDocument({ service, routes, apiOf }: DocumentParts)
       return imported;
     }
     const operation = plainOperation(facts, method);
-    return pathTemplates(parseMatch(entry.match).pattern).map((template) => ({ template, operation }));
+    return pathTemplates(entry.match.slice(entry.match.indexOf(' ') + 1)).map((template) => ({ template, operation }));
   }
 
   function areaText(area: string): string {

@@ -1,3 +1,4 @@
+import { segmentName } from '../../config/route.ts';
 import type { JsonObject } from '../../http/json-object.ts';
 
 /** A path of an OpenAPI document, with its parameters. */
@@ -8,7 +9,7 @@ const MEMBER_ID = '{member.id}';
 /**
  * Converts a configured route's pattern to path templates. A pattern that ends in `**` gives two, without and with the
  * rest, because an OpenAPI parameter cannot be empty. `*` and `**` become the parameters `part`, `part2` …, `rest`;
- * `{member.id}` becomes `member_id`.
+ * `{member.id}` becomes `member_id`; a named segment keeps its name.
  */
 export function pathTemplates(pattern: string): readonly PathTemplate[] {
   const segments = pattern.slice(1).split('/');
@@ -30,7 +31,8 @@ function templateOf(segments: readonly string[]) {
   };
   const path = segments.map((segment) => {
     if (segment === '**') return named('rest', 'The rest of the path, which may have several segments.');
-    if (segment === '*') return named('part', 'One segment of the path.');
+    const name = segment === '*' ? 'part' : segmentName(segment);
+    if (name !== undefined) return named(name, 'One segment of the path.');
     if (segment === MEMBER_ID) return named('member_id', MEMBER_ID_TEXT);
     // Literal braces would be read as a parameter.
     return segment.replace(/[{}]/g, encodeURIComponent);
