@@ -20,7 +20,7 @@ export function busListeners() {
     tellAll() {
       for (const listener of listeners) listener();
     },
-    subscribe(listener: () => void) {
+    subscribe(listener: () => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
