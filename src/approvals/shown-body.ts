@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { GatewayError, invalidRequest } from '../errors.ts';
-import { isUtf8Json, mediaType } from '../http/body.ts';
+import { exactText, isUtf8Json, mediaType } from '../http/body.ts';
 import { boundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
 import { isObject } from '../http/json-object.ts';
 import type { Given, Shown } from './approvals.ts';
@@ -30,7 +30,7 @@ export function shownBody(type: string, body: Buffer): Pick<Shown, 'given' | 'co
   const media = mediaType(type);
   const isJson = isUtf8Json(type);
   const isForm = media === 'application/x-www-form-urlencoded';
-  const text = isJson || isForm || media.startsWith('text/') ? utf8(body) : undefined;
+  const text = isJson || isForm || media.startsWith('text/') ? exactText(body) : undefined;
   if (isJson && text === undefined) throw unclear();
   if (text === undefined)
     return { given: [], content: { type: media, bytes: body.length, sha256: hash('sha256', body, 'hex') } };
@@ -45,14 +45,6 @@ function tooLong(): GatewayError {
   return new GatewayError('payload_too_large', {
     message: `The member could not read and approve this much: at most ${LONGEST_SHOWN} characters are accepted here.`,
   });
-}
-
-function utf8(bytes: Buffer): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 type Reviver = (this: unknown, name: string, value: unknown, context: { readonly source?: string }) => unknown;

@@ -58,3 +58,12 @@ export function utf8Text(bytes: Buffer): string {
     return '';
   }
 }
+
+/** The text of bytes in UTF-8, as they are; undefined for other bytes. */
+export function exactText(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

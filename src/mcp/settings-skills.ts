@@ -6,6 +6,7 @@ import type { UntracedProblem } from '../config/problems.ts';
 import { FileTooLarge, type SourceFiles } from '../config/source-files.ts';
 import { listAt, type Path, type Tree, valueAt } from '../config/tree.ts';
 import { sizeText } from '../http/amounts.ts';
+import { exactText } from '../http/body.ts';
 import { isObject, type JsonObject } from '../http/json-object.ts';
 
 /** One file of a skill. */
@@ -116,7 +117,7 @@ async function filesBelow(folder: string, files: SourceFiles): Promise<readonly 
 function skillOf(name: string, found: readonly FoundFile[]): Skill | string {
   const files = found.map(({ path, bytes }): SkillFile => {
     const digest = `sha256:${hash('sha256', bytes, 'hex')}`;
-    return { uri: `skill://${path.join('/')}`, bytes, text: textOf(bytes), digest };
+    return { uri: `skill://${path.join('/')}`, bytes, text: exactText(bytes), digest };
   });
   const uri = `skill://${name}/${SKILL_FILE}`;
   const main = files.find((file) => file.uri === uri);
@@ -125,14 +126,6 @@ function skillOf(name: string, found: readonly FoundFile[]): Skill | string {
   const flaw = typeof frontmatter === 'string' ? frontmatter : flawOf(frontmatter, name);
   if (flaw !== undefined) return `${name}/${SKILL_FILE} ${flaw}`;
   return { uri, frontmatter: frontmatter as Skill['frontmatter'], files };
-}
-
-function textOf(bytes: Buffer): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The YAML between the first two lines of `---`, as data, or what is wrong with it. */
