@@ -1,33 +1,18 @@
-import type { Hold } from '../approvals/hold.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
-import type { McpFoundation } from '../mcp/part.ts';
-import type { ServerFactory } from '../mcp/server.ts';
-import type { RolesOf } from '../oauth/member-roles.ts';
-import type { Audit } from '../operations/audit.ts';
+import type { McpFoundation, McpUses } from '../mcp/part.ts';
 import { NO_ROLES } from '../roles/roles.ts';
 import { memoryStore } from '../storage/memory/memory-store.ts';
 import { memoryCounters } from '../storage/memory-counters.ts';
-import type { CallForPrincipal } from '../upstream/request.ts';
 
 /** The parts that apps call besides routes. Each is undefined when it is not served. */
 export type Interfaces = Awaited<ReturnType<typeof openInterfaces>>;
-
-interface InterfaceUses {
-  readonly call: CallForPrincipal;
-  readonly rolesOf: RolesOf;
-  /** Undefined when no call is held. */
-  readonly hold?: Hold | undefined;
-  readonly audit: Audit;
-  /** Replaces the server of the configured tools. */
-  readonly serverOf?: ServerFactory | undefined;
-}
 
 /**
  * Opens the Account API and the tools. Rejects with ConfigError, which lists every mistake in the files of both, so
  * that `serve` and `check` report the same. Code of what is not configured is not loaded.
  */
-export async function openInterfaces(foundation: McpFoundation, loaded: LoadedConfig, uses: InterfaceUses) {
+export async function openInterfaces(foundation: McpFoundation, loaded: LoadedConfig, uses: Omit<McpUses, 'prepare'>) {
   const { config } = loaded;
   const problems: Problem[] = [];
   const collect = async <Opened>(open: () => Promise<Opened>): Promise<Opened | undefined> => {

@@ -8,6 +8,7 @@ import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import { once } from '../http/once.ts';
 import type { Store } from '../storage/store.ts';
+import type { SessionOwner } from '../upstream/credentials/session-replay.ts';
 import { keptCookies } from '../upstream/credentials/settings.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { Login } from './connector.ts';
@@ -16,11 +17,6 @@ import type { LoginParts } from './login-parts.ts';
 
 type Kind = LoginConfig['kind'];
 type ConfigOf<K extends Kind> = Extract<LoginConfig, { readonly kind: K }>;
-
-/** Asks whose stored cookies of the site are, without a browser; the cookies that the response set come with it. */
-export type SessionOwner = (
-  cookies: string,
-) => Promise<{ readonly sub: string | undefined; readonly setCookie: readonly string[] }>;
 
 /** What the module of a way to sign in exports. */
 interface ConnectorModule<K extends Kind> {

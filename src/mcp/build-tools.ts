@@ -8,15 +8,14 @@ import { graphqlAction } from './graphql-action.ts';
 import { KEY_ARGUMENT, KEY_SCHEMA } from './idempotency-key.ts';
 import { type CompileSchema, schemaCompiler, type ValueCheck } from './json-schema.ts';
 import { type AnswerMapping, compileMapping } from './mapping.ts';
-import type { HideNames } from './pseudonyms.ts';
 import { type RouteParts, routeAction } from './route-action.ts';
-import { runner } from './run-tool.ts';
+import { runner, type ToolRun } from './run-tool.ts';
 import type { Action, BuiltAction, Tool, ToolDescriptor } from './tool.ts';
 import { actionWithRole } from './tool-role.ts';
 import type { ServerActionOf } from './tool-server/server-action.ts';
 import { getAction } from './upstream-action.ts';
 
-export interface ToolParts extends RouteParts {
+export interface ToolParts extends RouteParts, Pick<ToolRun, 'hide' | 'longestText' | 'largestResult' | 'onError'> {
   readonly tools: readonly ToolConfig[];
   /**
    * Prepares documents of the Account API; undefined when it is not served, which leaves out the tools that use it.
@@ -27,13 +26,6 @@ export interface ToolParts extends RouteParts {
   readonly hold: (config: ToolConfig, built: BuiltAction, asking: QuestionParts) => Action;
   /** Creates the action of a tool with `server`. */
   readonly serverAction: ServerActionOf;
-  /** Replaces names of people in results. */
-  readonly hide: HideNames;
-  /** Characters of one text in a result, and bytes of a whole result. */
-  readonly longestText: number;
-  readonly largestResult: number;
-  /** Called with errors that are not shown to clients, such as a result that does not match its schema. */
-  readonly onError: (error: unknown) => void;
 }
 
 /** Builds the configured tools, in order, and returns them with every mistake in their configuration. */

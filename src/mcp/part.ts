@@ -36,7 +36,7 @@ export interface McpPart {
   readonly page: (pages: Pages) => Handler;
 }
 
-interface McpUses extends Pick<ToolParts, 'call' | 'prepare' | 'rolesOf'> {
+export interface McpUses extends Pick<ToolParts, 'call' | 'prepare' | 'rolesOf'> {
   readonly audit: Audit;
   /** Holds calls for the approval of members; undefined when none is held. */
   readonly hold?: Hold | undefined;

@@ -9,14 +9,14 @@ import type { HideNames } from './pseudonyms.ts';
 import { shorten } from './shorten.ts';
 import { type Action, CANCELLED, type CallContext, type FailedOutcome, type ToolOutcome } from './tool.ts';
 
-interface Run {
+export interface ToolRun {
   readonly name: string;
   readonly act: Action;
   readonly checkInput: ValueCheck;
   /** Undefined if results are not checked. */
   readonly checkOutput: ValueCheck | undefined;
   readonly mapping: AnswerMapping;
-  /** Replaces names of people in a mapped result. */
+  /** Replaces names of people in results. */
   readonly hide: HideNames;
   /**
    * How results that are too long are split into pages. Undefined: they are shortened, and the rest cannot be
@@ -25,8 +25,10 @@ interface Run {
   readonly paging: Paging | undefined;
   /** Whether the tool changes nothing. Only then may a call be repeated to get a smaller result. */
   readonly readOnly: boolean;
+  /** Characters of one text in a result, and bytes of a whole result. */
   readonly longestText: number;
   readonly largestResult: number;
+  /** Called with errors that are not shown to clients, such as a result that does not match its schema. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -34,7 +36,7 @@ interface Run {
  * Runs one call of a tool: checks the arguments before anything is requested, maps the answer to the tool's result,
  * cleans it, limits its size and checks it against the output schema.
  */
-export function runner(run: Run): Action {
+export function runner(run: ToolRun): Action {
   const { name, act, checkInput, checkOutput, mapping, hide, paging, longestText, onError } = run;
   // A text that is split into pages is cleaned as a whole first, so that no page begins within something that is removed.
   const parted = paging && { name: paging.of, longest: LONGEST_WHOLE };

@@ -1,5 +1,6 @@
 import type { ClaimsConfig } from '../../config/claims.ts';
 import type { Config } from '../../config/schema.ts';
+import type { SessionOwner } from '../../upstream/credentials/session-replay.ts';
 import type { CallUpstream } from '../../upstream/request.ts';
 import { anonymousReturns } from '../anonymous-return.ts';
 import type { Login, LoginConnector, Member } from '../connector.ts';
@@ -75,7 +76,7 @@ export function sessionOwner(
   config: SessionLoginConfig,
   upstreams: Config['upstreams'],
   call: CallUpstream,
-): (cookies: string) => Promise<{ readonly sub: string | undefined; readonly setCookie: readonly string[] }> {
+): SessionOwner {
   const ask = askWhoami(config, call, upstreams[config.upstream]?.url ?? '');
   return async (cookies) => {
     const { member, setCookie } = await ask(cookies);

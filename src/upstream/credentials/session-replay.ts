@@ -17,7 +17,7 @@ type WhyOver = 'backend_session_over' | 'backend_session_missing' | 'backend_ses
  * Asks the backend whose session a Cookie field belongs to. `sub` is undefined if it is no member's session;
  * `setCookie` has the cookies that the backend set in its response.
  */
-type SessionOwner = (
+export type SessionOwner = (
   cookie: string,
 ) => Promise<{ readonly sub: string | undefined; readonly setCookie: readonly string[] }>;
 
