@@ -1,4 +1,4 @@
-import { isObject } from '../http/json-object.ts';
+import { isObject, listOf } from '../http/json-object.ts';
 
 /** A configuration layer as plain data. */
 export type Tree = Readonly<Record<string, unknown>>;
@@ -23,11 +23,6 @@ export function urlAt(tree: unknown, path: Path): URL | undefined {
 /** The list at `path`; empty for anything else. */
 export function listAt(tree: unknown, path: Path): readonly unknown[] {
   return listOf(valueAt(tree, path));
-}
-
-/** The list itself; an empty one for anything else. */
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** The keys of the mapping at `path`; none for anything else. */

@@ -1,5 +1,5 @@
-import { listOf, valueAt } from '../config/tree.ts';
-import { isObject, type JsonObject } from '../http/json-object.ts';
+import { valueAt } from '../config/tree.ts';
+import { isObject, type JsonObject, listOf } from '../http/json-object.ts';
 import { resolved } from '../http/json-pointer.ts';
 import { openApiBasePath } from '../http/openapi-base-path.ts';
 
@@ -154,6 +154,7 @@ function membersOf(map: JsonObject): readonly (readonly [string, unknown])[] {
     .map((name) => [name, map[name]]);
 }
 
-function textOf(value: unknown): string | undefined {
+/** A text that says something. */
+export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }

@@ -1,4 +1,5 @@
 import { parseFragment } from 'parse5';
+import { encodedComponent } from '../http/percent.ts';
 
 /**
  * Schemes whose URLs run code or contain their content. A member of a site cannot link to anything with `blob:` or
@@ -33,9 +34,5 @@ function decoded(text: string): string {
 
 /** Encodes a URL as the destination of a Markdown link, so that no character in it ends the link early. */
 export function asDestination(url: string): string {
-  return url.trim().replace(/[\s<>()[\]\\`!]/g, (char) => encodeURIComponent(char).replace(/[()!]/, escaped));
-}
-
-function escaped(char: string): string {
-  return `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+  return url.trim().replace(/[\s<>()[\]\\`!]/g, encodedComponent);
 }

@@ -3,7 +3,7 @@ import { isObject, objectOf } from '../../http/json-object.ts';
 import { cleanValue } from '../cleaning.ts';
 import { collect, MEMBER, type Proposals, type ToolProposal, toolName } from '../import.ts';
 import { schemaCompiler } from '../json-schema.ts';
-import { simplified } from '../openapi-operations.ts';
+import { simplified, textOf } from '../openapi-operations.ts';
 import { OWN_ID } from '../settings-checks.ts';
 import type { Listed } from './connect.ts';
 import { type Definition, hashOf } from './definition.ts';
@@ -63,8 +63,4 @@ export async function proposalOf(
       ...(Object.keys(set).length === 0 ? {} : { arguments: set }),
     },
   };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }

@@ -1,6 +1,6 @@
-import { type JsonObject, objectOf } from '../../http/json-object.ts';
+import { type JsonObject, listOf, objectOf } from '../../http/json-object.ts';
 import { ConnectError } from './connect-error.ts';
-import { list, PAGE, QUERY } from './courses.ts';
+import { PAGE, QUERY } from './courses.ts';
 import { requestResource } from './oauth/tokens.ts';
 import type { Transport } from './oauth/transport.ts';
 import { responseJson } from './response-json.ts';
@@ -71,7 +71,9 @@ export async function readAccount(
   const first = await ask(SCHEMA);
   if (first === undefined) return undefined;
   const schema = objectOf(objectOf(first.data).__schema);
-  const types = new Map(list(schema.types).map((type) => [String(objectOf(type).name), list(objectOf(type).fields)]));
+  const types = new Map(
+    listOf(schema.types).map((type) => [String(objectOf(type).name), listOf(objectOf(type).fields)]),
+  );
   const query = String(objectOf(schema.queryType).name);
   const composed = selection(query, every ? EVERY_LEVEL : WANTED, types);
   let problem: string | undefined;
@@ -79,7 +81,7 @@ export async function readAccount(
     ? ([[QUERY, { n: PAGE }], ['{viewer{id}}']] as const)
     : ([[composed], ['{viewer{id}}']] as const)) {
     const answer = objectOf(await ask(document, variables));
-    const said = problemsIn(list(answer.errors));
+    const said = problemsIn(listOf(answer.errors));
     // The contract's query may just ask for more than there is.
     problem = composed === '' ? said : (problem ?? said);
     const viewer = objectOf(objectOf(answer.data).viewer);
@@ -95,7 +97,7 @@ type Types = ReadonlyMap<string, readonly unknown[]>;
 
 function problemsIn(errors: readonly unknown[]): string | undefined {
   const said = errors.map(objectOf).flatMap(({ message, path }) => {
-    const fields = list(path).filter((key) => typeof key === 'string');
+    const fields = listOf(path).filter((key) => typeof key === 'string');
     return typeof message === 'string' ? [fields.length === 0 ? message : `${fields.join('.')}: ${message}`] : [];
   });
   return said.length === 0 ? undefined : said.slice(0, MOST_PROBLEMS).join('; ');
@@ -117,7 +119,7 @@ function selection(type: string, wanted: Wanted | number, types: Types): string 
     const field = objectOf(one);
     const name = String(field.name);
     const inner = innerOf(name);
-    const args = list(field.args).map(objectOf);
+    const args = listOf(field.args).map(objectOf);
     const isRequired = (arg: JsonObject) =>
       objectOf(arg.type).kind === 'NON_NULL' && (arg.defaultValue ?? null) === null;
     const first = args.some((arg) => arg.name === 'first') ? `(first:${every ? 1 : PAGE})` : '';

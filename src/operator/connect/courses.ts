@@ -1,4 +1,4 @@
-import { objectOf } from '../../http/json-object.ts';
+import { listOf, objectOf } from '../../http/json-object.ts';
 import { alignedLines } from './columns.ts';
 import { ConnectError } from './connect-error.ts';
 import { requestResource } from './oauth/tokens.ts';
@@ -53,7 +53,7 @@ export async function readCourses(
   const answer = objectOf(await readJson(response));
   const viewer = objectOf(objectOf(answer.data).viewer);
   if (viewer.id === undefined) {
-    const message = objectOf(list(answer.errors)[0]).message;
+    const message = objectOf(listOf(answer.errors)[0]).message;
     throw new ConnectError(
       `The Account API returned no data${typeof message === 'string' ? `: ${message}` : ''}.`,
       "Check that the token has account:read, and check the gate's log.",
@@ -64,7 +64,7 @@ export async function readCourses(
 
 /** The courses in the `viewer` of an Account API. */
 export function coursesOfViewer(viewer: Readonly<Record<string, unknown>>): Courses {
-  const courses = list(objectOf(viewer.enrolledCourses).nodes).map(toCourse);
+  const courses = listOf(objectOf(viewer.enrolledCourses).nodes).map(toCourse);
   const total = objectOf(viewer.enrolledCourses).totalCount;
   return {
     source: 'Account API',
@@ -128,10 +128,6 @@ function date(value: unknown): Date | undefined {
   if ((typeof value !== 'string' && typeof value !== 'number') || value === 0) return undefined;
   const parsed = new Date(typeof value === 'number' ? value * 1000 : value);
   return Number.isNaN(parsed.getTime()) ? undefined : parsed;
-}
-
-export function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** When the member's access ends: a day, "for life", or a dash when unknown. */

@@ -1,5 +1,4 @@
-import { objectOf } from '../../http/json-object.ts';
-import { list } from './courses.ts';
+import { listOf, objectOf } from '../../http/json-object.ts';
 import { requestPublic, type Transport } from './oauth/transport.ts';
 import { responseJson } from './response-json.ts';
 
@@ -32,7 +31,7 @@ export async function readOffer(origin: string, http: Transport, mostRead = 3): 
     tools: pathOf('callTools'),
     described: true,
     readable: paths
-      .flatMap(([path, item]) => readable(path, objectOf(item.get), list(item.parameters)))
+      .flatMap(([path, item]) => readable(path, objectOf(item.get), listOf(item.parameters)))
       .toSorted((a, b) => Number(isAboutCourses(b.path)) - Number(isAboutCourses(a.path)))
       .slice(0, mostRead),
   };
@@ -54,9 +53,11 @@ function readable(
   operation: Readonly<Record<string, unknown>>,
   parameters: readonly unknown[],
 ): readonly Readable[] {
-  const [oauth2] = list(operation.security).flatMap((one) => ('oauth2' in objectOf(one) ? [objectOf(one).oauth2] : []));
-  const needs = [...parameters, ...list(operation.parameters)].some((one) => objectOf(one).required === true);
-  const own = list(operation.tags).some((tag) => ['discovery', 'oauth', 'account', 'tools'].includes(String(tag)));
+  const [oauth2] = listOf(operation.security).flatMap((one) =>
+    'oauth2' in objectOf(one) ? [objectOf(one).oauth2] : [],
+  );
+  const needs = [...parameters, ...listOf(operation.parameters)].some((one) => objectOf(one).required === true);
+  const own = listOf(operation.tags).some((tag) => ['discovery', 'oauth', 'account', 'tools'].includes(String(tag)));
   if (oauth2 === undefined || needs || own || path.includes('{')) return [];
-  return [{ path, scopes: list(oauth2).map(String) }];
+  return [{ path, scopes: listOf(oauth2).map(String) }];
 }

@@ -1,7 +1,7 @@
-import { objectOf } from '../../http/json-object.ts';
+import { listOf, objectOf } from '../../http/json-object.ts';
 import { readAccount } from './account-reading.ts';
 import { ConnectError } from './connect-error.ts';
-import { coursesOfList, coursesOfViewer, courseTable, list, listIn } from './courses.ts';
+import { coursesOfList, coursesOfViewer, courseTable, listIn } from './courses.ts';
 import type { AuthorizationServer } from './oauth/discovery.ts';
 import { requestResource } from './oauth/tokens.ts';
 import type { Transport } from './oauth/transport.ts';
@@ -93,7 +93,7 @@ function toolsPlace(url: URL, described: boolean, http: Transport): TokenUse {
       const { result } = objectOf(await responseJson(response));
       if (result === undefined && !described) return undefined;
       if (result === undefined) throw unusable(response);
-      const names = list(objectOf(result).tools).map((tool) => String(objectOf(tool).name));
+      const names = listOf(objectOf(result).tools).map((tool) => String(objectOf(tool).name));
       return [printable(`Tools for agents: ${names.length === 0 ? 'none with these scopes' : names.join(', ')}`)];
     },
   };

@@ -1,7 +1,6 @@
 import type { RouteConfig, UpstreamConfig } from '../../../config/schema.ts';
-import { listOf } from '../../../config/tree.ts';
 import { requestFields, responseFields } from '../../../http/header-names.ts';
-import { isObject, type JsonObject } from '../../../http/json-object.ts';
+import { isObject, type JsonObject, listOf } from '../../../http/json-object.ts';
 import { MEMBER_ID_TEXT } from '../path-template.ts';
 import { ANY_RESPONSE, ANY_SUCCESS, LEFT, withRequestId } from '../responses.ts';
 import type { RouteFacts } from '../route-operation.ts';

@@ -1,5 +1,5 @@
 import { valueAt } from '../../../config/tree.ts';
-import { isObject, type JsonObject, objectOf } from '../../../http/json-object.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../../../http/json-object.ts';
 import { resolved as followed } from '../../../http/json-pointer.ts';
 import { openApiBasePath } from '../../../http/openapi-base-path.ts';
 import { jsonObject, type SiteAnswer, text } from '../../doctor/answer.ts';
@@ -58,9 +58,7 @@ export function readDescription(answer: SiteAnswer | undefined) {
 }
 
 function operation(document: JsonObject, path: string, item: JsonObject, get: JsonObject) {
-  const parameters = [item.parameters, get.parameters]
-    .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
-    .map((one) => resolved(document, one));
+  const parameters = [item.parameters, get.parameters].flatMap(listOf).map((one) => resolved(document, one));
   const summary = text(get.summary)?.trim() ?? '';
   return {
     /** The path with its parameters in braces. */

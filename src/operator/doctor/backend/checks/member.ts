@@ -1,8 +1,7 @@
-import { objectOf } from '../../../../http/json-object.ts';
+import { listOf, objectOf } from '../../../../http/json-object.ts';
 import { MEMBER_DETAILS } from '../../../../oauth/member-details.ts';
 import { readAccount } from '../../../connect/account-reading.ts';
 import { ConnectError } from '../../../connect/connect-error.ts';
-import { list } from '../../../connect/courses.ts';
 import { explain } from '../../../connect/oauth/explain.ts';
 import { requestResource } from '../../../connect/oauth/tokens.ts';
 import { askTools } from '../../../connect/places.ts';
@@ -70,14 +69,14 @@ export const MEMBER = backendChecks((_config, { signIn }) => signIn !== undefine
       objectOf(await responseJson(await askTools(url, first.access_token, run.http, method, params)));
     const listed = await ask('tools/list').catch(explained);
     if (listed instanceof ConnectError) return failure(listed.message);
-    const tools = list(objectOf(listed.result).tools).map(objectOf).filter(isTried);
+    const tools = listOf(objectOf(listed.result).tools).map(objectOf).filter(isTried);
     if (tools.length === 0) throw new Unavailable('no tool that only reads can be called without arguments');
     return checkEach(`${tools.length} answer`, tools, async ({ name }) => {
       const answer = await ask('tools/call', { name, arguments: {} }).catch(explained);
       if (answer instanceof ConnectError) return failure(`${name}: ${answer.message}`);
       const { isError, content } = objectOf(answer.result);
       if (answer.result !== undefined && isError !== true) return undefined;
-      return failure(`${name}: ${objectOf(list(content)[0]).text ?? objectOf(answer.error).message}`);
+      return failure(`${name}: ${objectOf(listOf(content)[0]).text ?? objectOf(answer.error).message}`);
     });
   },
 });
@@ -86,7 +85,7 @@ const explained = (thrown: unknown): ConnectError => explain(thrown, 'The reques
 
 /** Whether a tool changes nothing and needs no argument. */
 function isTried({ annotations, inputSchema }: Readonly<Record<string, unknown>>): boolean {
-  return objectOf(annotations).readOnlyHint === true && list(objectOf(inputSchema).required).length === 0;
+  return objectOf(annotations).readOnlyHint === true && listOf(objectOf(inputSchema).required).length === 0;
 }
 
 /** Why the member did not come back, as far as the counts of the gate tell. They count every member. */
