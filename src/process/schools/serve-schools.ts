@@ -97,9 +97,12 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
     for (const school of [...schools.values()]) {
       if (draining()) return;
       if (await school.isUnchanged()) continue;
+      const before = JSON.stringify(school.hosts);
       await school.refresh();
-      assign();
+      if (JSON.stringify(school.hosts) !== before) assign();
     }
+    // A school that was opened, or read again because the main file changed, may have other addresses, too.
+    assign();
   };
 
   /** Closes the gates of schools that were exported, imported or removed, by this process or by another one. */

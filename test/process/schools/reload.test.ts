@@ -62,6 +62,16 @@ describe('the schools of a process', () => {
     expect([...statuses]).toEqual([200]);
   });
 
+  it('are at their new addresses also if the main file is changed at the same time', async () => {
+    schools = await startSchools({ schools: { one: ONE, two: TWO } });
+    expect((await metadata(ONE.origin)).status).toBe(200);
+    schools.write('one', { ...ONE, origin: 'https://elsewhere.example' });
+    schools.writeMain({ listen: { port: schools.port, admin: { port: 0 } }, log: { level: 'warn' } });
+    expect(await schools.reload()).toMatchObject({ kind: 'taken' });
+    expect((await metadata(ONE.origin)).status).toBe(421);
+    expect((await metadata('https://elsewhere.example')).status).toBe(200);
+  });
+
   it('keep their mistakes to themselves: the last valid state is served, also after it was let go', async () => {
     const idle = 500;
     schools = await startSchools({ schools: { one: { ...ONE, name: 'One' }, two: TWO, bad: 'no: [yaml' }, idle });
