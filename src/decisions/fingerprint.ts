@@ -23,10 +23,10 @@ export function gatewayFingerprint({ config, asserts = config.origin }: Pick<Loa
   return `${new URL(asserts).host}/${hash}`;
 }
 
-/** Whether a question comes from a file that was written for the school at this origin, up to date or not. */
-export function isFileOf(origin: string, rawHeaders: readonly string[]): boolean {
+/** Whether a question comes from a file that was written for the school whose origin has this host, up to date or not. */
+export function isFileOf(host: string | undefined, rawHeaders: readonly string[]): boolean {
   const sent = fieldValues(rawHeaders, DECISION_FIELDS.config.toLowerCase());
-  return sent.length === 1 && sent[0]?.startsWith(`${new URL(origin).host}/`) === true;
+  return sent.length === 1 && sent[0]?.startsWith(`${host}/`) === true;
 }
 
 /** Raised whenever the generated files themselves change. */

@@ -86,8 +86,7 @@ export function schoolsDispatch(
     },
     question(request, response, family): void {
       const found = hosts.at(hostAsked(family, request));
-      const isItsOwn =
-        found?.kind === 'serve' && isFileOf(found.school.hosts[0]?.origin ?? found.origin, request.rawHeaders);
+      const isItsOwn = found?.kind === 'serve' && isFileOf(found.school.hosts[0]?.host, request.rawHeaders);
       gateAt(
         isItsOwn ? found : undefined,
         request,
