@@ -155,6 +155,7 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
   const begin = async (): Promise<void> => {
     await refresh();
     for (const school of schools.values()) if (!draining()) await school.openForEvents();
+    deleteDue();
   };
   const reading = begin().catch((err: unknown) => log.error({ err }, 'the schools could not be read'));
 

@@ -24,6 +24,7 @@ import { createBrowser } from '../../support/browser.ts';
 import { connect, refreshForm, statusOf, token } from '../../support/connection.ts';
 import { offeredScopes, reachConsent, SAM, signIn } from '../../support/member.ts';
 import { runToEnd } from '../../support/operator.ts';
+import { redisPresent } from '../../support/redis.ts';
 import { type Schools, type SchoolsOptions, startSchools } from '../../support/schools.ts';
 import { startStores, type TestStores } from '../../support/store-files.ts';
 
@@ -60,10 +61,15 @@ interface Deployment extends Schools {
 }
 
 /** A process with many schools on a new store of this kind, with a secret that no other one has. */
-async function deployment(kind: string, schools: SchoolsOptions['schools'], beside?: Schools): Promise<Deployment> {
-  const { settings } = await stores.empty(kind);
-  const secret = `secret-of-deployment-${open.length}`.padEnd(40, '-');
-  const environment = { ...stores.environment, OPERATOR: 'o'.repeat(32), SECRET: secret, NEXT: 'n'.repeat(32) };
+async function deployment(
+  kind: string,
+  schools: SchoolsOptions['schools'],
+  beside?: Deployment,
+  store?: Deployment['store'],
+): Promise<Deployment> {
+  const settings = store ?? (await stores.empty(kind)).settings;
+  const secret = store ? beside?.environment.SECRET : `secret-of-deployment-${open.length}`.padEnd(40, '-');
+  const environment = { ...stores.environment, OPERATOR: 'o'.repeat(32), SECRET: String(secret), NEXT: 'n'.repeat(32) };
   const main = { store: settings, secret: { env: 'SECRET' }, admin: { hmac: { secret: { env: 'OPERATOR' } } } };
   const log = join(mkdtempSync(join(tmpdir(), 'coursegate-move-')), 'log');
   const started = await startSchools({
@@ -176,10 +182,10 @@ async function ids(of: Deployment): Promise<ReadonlyMap<string, number>> {
 }
 
 describe('a school that is moved', () => {
-  const exported = async (source: Deployment, name = 'one') => {
-    const file = join(source.folder, `${name}.school`);
+  const exported = async (source: Deployment, to = 'one.school') => {
+    const file = join(source.folder, to);
     const secret = join(source.folder, 'move.secret');
-    const ran = await source.run('export', name, '--to', file, '--secret', secret);
+    const ran = await source.run('export', 'one', '--to', file, '--secret', secret);
     return { file, ran, words: ['--from', file, '--secret', secret] };
   };
 
@@ -240,7 +246,35 @@ describe('a school that is moved', () => {
     // The first file is never overwritten.
     expect((await exported(source)).ran).toMatchObject({ code: 64, stderr: expect.stringMatching(/is there already/) });
     expect((await fetch(`${ONE.origin}/.well-known/jwks.json`)).status).toBe(200);
+    expect((await exported(source, 'again.school')).ran.code).toBe(0);
+    expect((await exported(source, 'repeated.school')).ran.code).toBe(0);
+    expect((await fetch(`${ONE.origin}/.well-known/jwks.json`)).status).toBe(503);
   });
+
+  it.skipIf(!redisPresent())(
+    'is served by no replica any more, either',
+    async () => {
+      const source = await deployment('redis', { one: ONE, two: TWO });
+      const replica = await deployment('redis', { one: ONE, two: TWO }, source, source.store);
+      const one = await inUse(ONE.origin);
+      const two = await inUse(TWO.origin);
+      expect((await exported(source)).ran.code).toBe(0);
+      expect(await statusOf(ONE.origin, one.tokens.access_token)).toBe(503);
+      expect(await statusOf(TWO.origin, two.tokens.access_token)).toBe(200);
+      expect((await source.run('resume', 'one')).code).toBe(0);
+      await isAsBefore(one);
+      for (const each of [source, replica]) each.write('one', undefined);
+      // This one reads the change later.
+      await source.reload();
+      expect(await source.run('remove', 'one')).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/ 0 are left/),
+      });
+      expect(await statusOf(ONE.origin, one.tokens.access_token)).toBe(503);
+      expect((await ids(source)).size).toBe(1);
+    },
+    60_000,
+  );
 
   it('is not imported from a file that is damaged, shortened, foreign, of another origin, or into one that was used', async () => {
     const source = await deployment('sqlite', { one: ONE, two: TWO });
@@ -380,6 +414,29 @@ function framesOf(whole: Buffer): readonly Buffer[] {
 }
 
 describe('a school that is removed', () => {
+  it('leaves nothing either once its name has begun another school for a day', async () => {
+    const schools = await deployment('sqlite', { one: ONE, two: TWO });
+    await inUse(ONE.origin);
+    await inUse(TWO.origin);
+    const before = await ids(schools);
+    const at = (days: number) => () => Date.now() + days * 24 * 3_600_000 + 60_000;
+    schools.write('one', undefined);
+    await schools.reload();
+    // Absent alone, it keeps what it has.
+    await schools.restart(at(5));
+    schools.write('one', ONE);
+    await schools.reload();
+    expect((await fetch(`${ONE.origin}/.well-known/jwks.json`)).status).toBe(200);
+    const during = await ids(schools);
+    expect([...before.keys()].every((id) => during.has(id))).toBe(true);
+    expect(during.size).toBe(3);
+    await schools.restart(at(5.5));
+    expect((await ids(schools)).size).toBe(3);
+    await schools.restart(at(6.5));
+    await expect.poll(async () => (await ids(schools)).size, { timeout: 30_000 }).toBe(2);
+    expect([...(await ids(schools)).keys()].filter((id) => before.has(id))).toHaveLength(1);
+  }, 60_000);
+
   it('leaves nothing in any kind of store, and its id is never used again', async () => {
     for (const kind of stores.kinds) {
       const schools = await deployment(kind, { one: ONE, two: TWO });
