@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeLook, complaintsOf } from '../../support/album.ts';
 import { browserPresent, launchChromium } from '../../support/chromium.ts';
+import { runToEnd } from '../../support/operator.ts';
 import { type Schools, startSchools } from '../../support/schools.ts';
 
 const OPERATOR = 'operator-of-the-process-0123456789ab';
@@ -43,12 +44,14 @@ describe.runIf(browserPresent())('the console of many schools in Chromium', () =
 
   it('is accessible on every screen, and leads to the console of each school and on in it', async () => {
     const { look, findings, count } = closeLook('console-schools');
-    const context = await browser.newContext({ baseURL: schools.admin });
+    // Under a name of this computer that no other program has.
+    const of = ['--config', schools.main, '--admin', schools.admin];
+    const link = (await runToEnd(['console', '--no-browser', ...of], { OPERATOR })).stdout.trim();
+    const context = await browser.newContext({ baseURL: new URL(link).origin });
     const complaints = complaintsOf(context);
     const page = await context.newPage();
-    await page.goto('/');
-    await page.getByLabel('Admin secret').fill(OPERATOR);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Open the console' }).click();
     await page.getByRole('heading', { name: 'Schools' }).waitFor();
     // Files are checked in the background.
     await expect

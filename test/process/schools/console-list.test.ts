@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signLink } from '../../../src/operator/console/link.ts';
 import { ask, openConsole } from '../../operator/console/support/console.ts';
+import { createAuthority } from '../../support/certificates.ts';
+import { redisPresent, startRedis } from '../../support/redis.ts';
 import { type Schools, startSchools } from '../../support/schools.ts';
 
 const environment = {
@@ -145,3 +147,52 @@ describe('the console of a process with many schools', () => {
     await openConsole(schools, environment.NEXT);
   });
 });
+
+it('a client certificate opens the list and the console of each school, without a link', async () => {
+  const [own, operators] = [createAuthority(), createAuthority()];
+  const { certFile, keyFile } = own.issue('localhost');
+  const mtls = { cert: certFile, key: keyFile, clientCa: operators.caFile };
+  const served = await startSchools({
+    schools: { one: { profile: 'A', origin: 'https://one.example', name: 'One' } },
+    main: { admin: { mtls } },
+  });
+  const admin = served.admin.replace('http://127.0.0.1', 'https://localhost');
+  const issued = operators.issue('ops.example');
+  const certificate = { cert: issued.cert, key: issued.key };
+  const show = (path: string, shown = {}) => ask(admin, path, { ca: own.ca, ...shown });
+  expect((await show('/console')).location).toBe('/console/sign-in');
+  const list = await show('/console', certificate);
+  expect([list.status, rowsOf(list.text)]).toEqual([200, ['one https://one.example idle']]);
+  expect((await show('/console/schools/one', certificate)).location).toBe('/schools/one/console');
+  const opened = await show('/schools/one/console', certificate);
+  expect([opened.status, opened.text.includes('<title>Overview · One console</title>')]).toEqual([200, true]);
+  expect(opened.cookies[0]).toContain('; Path=/schools/one/console; HttpOnly; SameSite=Strict; Secure');
+  await served.close();
+  for (const authority of [own, operators]) authority.close();
+});
+
+it.skipIf(!redisPresent())(
+  'can be read while the store is down, and says so',
+  async () => {
+    const redis = await startRedis();
+    const served = await startSchools({
+      schools: { one: { profile: 'A', origin: 'https://one.example' } },
+      main: {
+        admin: { hmac: { secret: { env: 'OPERATOR' } } },
+        secret: { env: 'STORE' },
+        store: { kind: 'redis', url: { env: 'REDIS_URL' } },
+      },
+      environment: { ...environment, STORE: 's'.repeat(32), REDIS_URL: redis.url },
+    });
+    const session = await openConsole(served, OPERATOR);
+    expect((await session.get('/console')).text).toContain('Redis, shared by all replicas <span class="badge good">');
+    await redis.close();
+    // The check is repeated after a second.
+    await expect
+      .poll(async () => (await session.get('/console')).text, PATIENCE)
+      .toContain('the store cannot be used; the log says why <span class="badge bad">failing</span>');
+    expect(rowsOf((await session.get('/console')).text)).toEqual(['one https://one.example idle']);
+    await served.close();
+  },
+  60_000,
+);
