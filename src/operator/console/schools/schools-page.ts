@@ -60,14 +60,15 @@ async function schoolsPage({ schools, health }: SchoolsSources, { query }: Conso
     usual: { key: ({ problems }) => (problems.length > 0 ? 0 : 1) },
   });
   const store = (await health()).checks.find(({ name }) => name === 'store');
-  const count = (of: SchoolRow['state']) => all.filter((row) => row.state === of).length.toLocaleString('en');
+  const count = (of: string) => all.filter((row) => row.state === of).length;
+  const counts = Object.keys(LOOKS).flatMap((of) => (count(of) > 0 ? `${count(of).toLocaleString('en')} ${of}` : []));
   const body = html`${facts([
     [
       'Store',
       store &&
         html`${stateText(`store ${store.detail}`) ?? store.detail} ${store.ok ? badge('good', 'working') : badge('bad', 'failing')}`,
     ],
-    ['Schools', `${count('open')} open, ${count('idle')} idle, ${count('refused')} refused`],
+    ['Schools', counts.join(', ')],
   ])}
 <div class="picks">${filterLinks({ label: 'State', name: 'state', options: STATES, path: ROOT, query })}</div>
 ${searchForm('Part of a name or address', query, ['state'])}
