@@ -42,7 +42,8 @@ const FORMS = {
   name: /^[a-z0-9][a-z0-9-]{0,62}$/,
   id: /^[0-9a-f]{24}$/,
   sealed: TEXT,
-  from: TEXT,
+  /** As a store has given it. */
+  from: /^[\s\S]{0,1000}$/,
   reason: /^[^\0]{0,200}$/,
 } as const;
 

@@ -195,8 +195,10 @@ describe('a school that is moved', () => {
       const source = await deployment(from, { one: ONE, two: TWO });
       const one = await inUse(ONE.origin);
       const two = await inUse(TWO.origin);
+      // More than one step reads.
+      await Promise.all(Array.from({ length: 80 }, () => registerApp(ONE.origin)));
       const { file, ran, words } = await exported(source);
-      expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Exported \d\d+ entries to /) });
+      expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Exported [2-9]\d\d entries to /) });
       const text = readFileSync(file, 'latin1');
       expect(text.length).toBeGreaterThan(10_000);
       for (const kept of ['Client', 'payload', 'one.example', String(source.environment.SECRET)])
