@@ -92,17 +92,20 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
     }
     assign();
   };
-  /** Reads what has changed, school by school. */
-  const refresh = async (): Promise<void> => {
+  /** Reads what has changed, school by school. Returns their keys. */
+  const refresh = async (): Promise<readonly string[]> => {
+    const changed: string[] = [];
     for (const school of [...schools.values()]) {
-      if (draining()) return;
+      if (draining()) return changed;
       if (await school.isUnchanged()) continue;
+      changed.push(`schools.${school.name}`);
       const before = JSON.stringify(school.hosts);
       await school.refresh();
       if (JSON.stringify(school.hosts) !== before) assign();
     }
     // A school that was opened, or read again because the main file changed, may have other addresses, too.
     assign();
+    return changed;
   };
 
   /** Closes the gates of schools that were exported, imported or removed, by this process or by another one. */
@@ -173,9 +176,9 @@ export async function serveSchools(parts: ServedParts): Promise<ServedGates> {
     await list();
     if (keys.length > 0)
       for (const school of schools.values()) if ([...school.gates].length > 0) await school.refresh();
-    await refresh();
-    reloads.taken(keys, fingerprint(loaded), performance.now() - began);
-    return keys;
+    const changed = [...keys, ...(await refresh())];
+    reloads.taken(changed, fingerprint(loaded), performance.now() - began);
+    return changed;
   };
   const sources: ServedGates['sources'] = {
     async asked() {

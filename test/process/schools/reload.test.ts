@@ -40,11 +40,11 @@ describe('the schools of a process', () => {
 
     expect(await nameAt(ONE.origin)).toBe('One');
     schools.write('one', { ...ONE, name: 'Another' });
-    await schools.reload();
+    expect(await schools.reload()).toEqual({ kind: 'taken', keys: ['schools.one'] });
     expect(await nameAt(ONE.origin)).toBe('Another');
 
     schools.write('three', { profile: 'B', origin: 'https://three.example', account: { enabled: false } });
-    await schools.reload();
+    expect(await schools.reload()).toEqual({ kind: 'taken', keys: ['schools.three'] });
     expect((await metadata('https://three.example')).status).toBe(200);
     expect(await states()).toEqual({ one: 'open', three: 'open', two: 'open' });
 
