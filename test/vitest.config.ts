@@ -37,6 +37,8 @@ const SLOW = [
   'test/docs/programs.test.ts',
   // Starts the simulation once for each planted bug.
   'test/simulation/planted-bugs-found.test.ts',
+  // Moves a school from each kind of store to the next, between processes.
+  'test/process/schools/move.test.ts',
 ];
 const ALL = 'test/**/*.test.ts';
 

@@ -8,8 +8,8 @@ import type { AdminOptions } from '../../operations/admin.ts';
 import type { Log } from '../../operations/log.ts';
 import type { MoveStep, SchoolMoves } from './moves.ts';
 
-/** Bytes. A command sends several entries at once, or one that is larger than these. */
-const BODY_LIMIT = 32 * 1024 * 1024;
+/** Bytes: entries of 256 KiB, or one of at most 4 MiB, sealed. A body is read before its signature is checked. */
+const BODY_LIMIT = 8 * 1024 * 1024;
 
 /** The commands about the store of a process with many schools: POST /store/STEP. Its operators send them, and no school's. */
 export function schoolCommands(

@@ -14,10 +14,12 @@ import type { HostMap } from './hosts.ts';
 import type { HostedSchool } from './school.ts';
 
 /** The answers before a school is known. They are the same for every request, and say nothing of the schools. */
-const MISDIRECTED = { status: 421, text: '421 Misdirected Request' };
-const BAD_REQUEST = { status: 400, text: '400 Bad Request' };
-const UNAVAILABLE = { status: 503, text: '503 Service Unavailable' };
 const PLAIN = { 'content-type': 'text/plain', 'cache-control': 'no-store' };
+const MISDIRECTED = { status: 421, text: '421 Misdirected Request', headers: PLAIN };
+const MOVED = { status: 308, text: '308 Permanent Redirect', headers: PLAIN };
+const BAD_REQUEST = { status: 400, text: '400 Bad Request', headers: PLAIN };
+/** For an idle school that could not be opened, which the next request tries again, and for one that has moved. */
+const UNAVAILABLE = { status: 503, text: '503 Service Unavailable', headers: { ...PLAIN, 'retry-after': '30' } };
 
 /**
  * Hands each request to the gate that Host names, opening it first if need be. It is Host alone: the gate's proxies pass
@@ -47,7 +49,7 @@ export function schoolsDispatch(
     if (kind === 'redirect') {
       const target = parseTarget(request.url ?? '', origin);
       if (target === undefined) refuse(BAD_REQUEST);
-      else refuse({ status: 308, text: '308 Permanent Redirect' }, origin + target.path + target.query);
+      else refuse(MOVED, origin + target.path + target.query);
       return;
     }
     const serve = (gate: NonNullable<ReturnType<typeof school.openedAt>>): void => {
@@ -71,11 +73,11 @@ export function schoolsDispatch(
 
   return {
     request(request: IncomingMessage, response: ServerResponse): void {
-      const refuse = ({ status, text }: typeof MISDIRECTED, location?: string): void => {
+      const refuse = ({ status, text, headers }: typeof MISDIRECTED, location?: string): void => {
         response.shouldKeepAlive = false;
         response
           .writeHead(status, {
-            ...PLAIN,
+            ...headers,
             connection: 'close',
             ...(location !== undefined && { location }),
           })
@@ -92,7 +94,7 @@ export function schoolsDispatch(
         request,
         requestOf(response),
         ({ decisions }) => decisions?.(request, response, family),
-        ({ status, text }) => writeAnswer(response, { status, headers: PLAIN, body: `${text}\n` }),
+        ({ status, text, headers }) => writeAnswer(response, { status, headers, body: `${text}\n` }),
       );
     },
     upgrade(one: RequestInFlight, socket: Duplex, head: Buffer): void {

@@ -16,8 +16,8 @@ import type { MoveSecrets } from './move-secrets.ts';
 const MAGIC = Buffer.from('coursegate school 1\n');
 const SALT = 16;
 /** Characters of a frame, unless one entry has more, and the most bytes that are read for one. */
-const FRAME = 1024 * 1024;
-const LONGEST = 32 * FRAME;
+const FRAME = 256 * 1024;
+const LONGEST = 16 * FRAME;
 
 /** What a file says of its school. */
 export interface SchoolFileHeader extends MoveSecrets {

@@ -205,8 +205,11 @@ describe('a school that is moved', () => {
         expect(text.slice(20)).not.toContain(kept);
 
       // Here it is not served any more, whatever is asked, and the other one is.
-      for (const path of ['/.well-known/jwks.json', '/', '/oauth/apps'])
-        expect((await fetch(ONE.origin + path)).status).toBe(503);
+      for (const path of ['/.well-known/jwks.json', '/', '/oauth/apps']) {
+        const answer = await fetch(ONE.origin + path);
+        expect(answer.status).toBe(503);
+        expect(answer.headers.get('retry-after')).toBe('30');
+      }
       const form = refreshForm(one.app, String(one.tokens.refresh_token));
       expect((await postForm(`${ONE.origin}/api/oauth/token`, form)).status).toBe(503);
       expect(await statusOf(ONE.origin, one.tokens.access_token)).toBe(503);
