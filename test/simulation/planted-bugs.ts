@@ -456,7 +456,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'gate-not-told-of-its-own',
     what: 'a gate hears of its own revocations by the bus alone, which may lose them',
     breaks: 'RevokedAtOnce',
-    edits: [['foundation/revocations.ts', 'async announce() {\n      heard();', 'async announce() {']],
+    edits: [['foundation/revocations.ts', 'tellAll();\n      // Without', '// Without']],
   },
   // ---- Tokens that are bound to a key (DPoP)
   {
