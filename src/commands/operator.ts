@@ -38,6 +38,7 @@ export function changing(...named: Parameters<typeof subcommand>): Command {
   return deciding(asking(...named));
 }
 
+/** Adds the options of a command that changes something. */
 export function deciding(command: Command): Command {
   return command
     .option('--reason <text>', 'the reason to record in the audit log')

@@ -72,6 +72,13 @@ export const define: Define = (command, terminal) => {
     let found = await look();
     for (; !found.done; found = await look()) {
       progress.at(found.deleted);
+      if (found.left !== undefined && found.left > 0)
+        throw new CommandFailure(
+          `${found.left} entries of the school "${name}" are left, since something still writes them.`,
+          {
+            reason: 'Stop every gate that serves the school. The process deletes them within the hour.',
+          },
+        );
       await pause(LOOK_EVERY);
     }
     progress.done();

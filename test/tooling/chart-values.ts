@@ -150,7 +150,7 @@ export const chartValues = z
         className: z.string().meta({ description: "Defaults to the cluster's default." }),
         annotations: texts.meta({ description: 'Its annotations.' }),
         tlsSecret: z.string().meta({
-          description: 'The Secret with the TLS certificate. With `{host}` in its name, each host has one of its own.',
+          description: 'The Secret with the TLS certificate. With `{host}` in its name, each host has its own.',
         }),
       })
       .partial(),

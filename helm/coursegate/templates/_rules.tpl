@@ -20,7 +20,7 @@
 {{- fail "config.origin: set the address of your site, or the schools in `schools`" -}}
 {{- end -}}
 {{- if and .Values.schools .Values.config.schools -}}
-{{- fail "schools: is a folder of its own, so config.schools cannot name another one" -}}
+{{- fail "schools: is its own folder, so config.schools cannot name another one" -}}
 {{- end -}}
 {{- range $name, $_ := .Values.files -}}
 {{- if and $.Values.schools (hasSuffix ".yml" $name) -}}

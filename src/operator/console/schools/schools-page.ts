@@ -77,7 +77,7 @@ ${list}
   return { body };
 }
 
-/** Leads to the console of a school, which has sessions of its own. */
+/** Leads to the console of a school, which has its own sessions. */
 async function enterSchool(
   { schools, entranceOf }: SchoolsSources,
   { params }: ConsoleRequest,

@@ -18,7 +18,7 @@ export const istio = {
     of === ''
       ? []
       : [
-          'Istio asks one provider for each ingress gateway, so each school needs an ingress gateway of its own: see `selector`.',
+          'Istio asks one provider for each ingress gateway, so each school needs its own ingress gateway: see `selector`.',
         ],
 } as const satisfies AskingGateway;
 
