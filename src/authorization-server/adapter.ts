@@ -39,9 +39,6 @@ const PUSHED = 'PushedAuthorizationRequest';
 /** oidc-provider's message for a pushed request that is expired or used. */
 const PUSHED_IS_OVER = 'request_uri is invalid, expired, or was already used';
 
-/** Models whose removal takes access away from a token that may be cached. */
-const ACCESS_MODELS = new Set(['AccessToken', REFRESH_TOKEN, 'Grant', 'Client']);
-
 export interface AdapterOptions extends ClientRecordsOptions {
   readonly redirects: RedirectPolicy;
   /** Replay window in seconds: a repeated refresh gets the same answer. */
@@ -181,7 +178,8 @@ async function destroy(context: AdapterContext, model: string, id: string): Prom
   // The grant's usage counters and backend session are deleted with it.
   for (const kind of model === 'Grant' ? [USE, LAST_USE, BACKEND_SESSION, UNREDEEMED, APPROVAL] : [])
     await remove(context, { op: 'deleteBy', kind, name: 'grant', value: id }, false);
-  await remove(context, { op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
+  // A token or grant that somebody uses is destroyed together with everything of its grant, by `revokeByGrantId`.
+  await remove(context, { op: 'delete', kind: model, id }, false);
 }
 
 /** Ends an authorization request when it is continued. Of two requests that do so at the same time, one gets a code. */

@@ -76,5 +76,5 @@ function onItsOwn(loaded: LoadedConfig): LoadedConfig {
 
 function copied(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const fields = Object.entries(headers).filter(([name]) => !NOT_COPIED.has(name));
-  return Object.fromEntries(fields.map(([name, value]) => [name, [value].flat().join(', ')]));
+  return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
 }

@@ -57,8 +57,7 @@ export function documentFeature(documents: ClientDocuments | undefined, blocks: 
 export function documentFetch(documents: ClientDocuments | undefined): NonNullable<Configuration['fetch']> {
   return async (input) => {
     if (documents === undefined) throw new DocumentFailure('forbidden', 'nothing is fetched for clients');
-    const metadata = await documents.metadata(String(input));
-    return new Response(metadata, { headers: { 'content-type': 'application/json' } });
+    return new Response(await documents.metadata(String(input)));
   };
 }
 
