@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ownCookie } from '../../src/authorization-server/cookies.ts';
 import { createBrowser } from '../support/browser.ts';
 import { redisPresent, startRedis } from '../support/redis.ts';
 import { post, type SignInWorld, startSignIn } from './support/sign-in.ts';
@@ -127,6 +128,14 @@ describe('a sign-in form', () => {
     'return_to=/api/oauth/userinfo',
     'return_to=/oauth//evil',
     'return_to=/oauth/../courses',
+    'return_to=/oauth/apps/../../courses',
+    'return_to=/oauth/apps\\evil.test',
+    'return_to=/oauth/apps%0a',
+    'return_to=/oauth/apps%23x',
+    'return_to=/oauth/apps%3Fx=/',
+    `return_to=/oauth/${'x'.repeat(513)}`,
+    `return_to=/oauth/apps%3F${'x'.repeat(513)}`,
+    'return_to=x/oauth/apps',
     'return_to=/oauth/apps&return_to=/oauth/interaction/x',
     'return_to=',
     '',
@@ -144,10 +153,21 @@ describe('a sign-in form', () => {
     }
     const answer = await post(browser, page, { username: 'ann', password: 'right' });
     expect(answer.status).toBe(303);
-    expect(answer.headers.getSetCookie().join()).toMatch(/coursegate_member=(?!A{43})[\w-]{43};/);
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^coursegate_member=(?!A{43})[\w-]{43}; Path=\/; Max-Age=[1-9]\d+; HttpOnly; SameSite=Lax$/,
+      ),
+      'coursegate_sign_in=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+    ]);
     const thief = createBrowser();
     thief.cookies.set('coursegate_member', { value: preset, path: '/' });
     expect((await gate.open(thief)).page.text).toContain('id="username"');
+  });
+
+  it('sets cookies that a subdomain cannot set, and that are sent only over TLS, where there is TLS', () => {
+    expect(ownCookie('https://school.example', 'member').set('x', 60)).toBe(
+      '__Host-coursegate_member=x; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure',
+    );
   });
 
   it('keeps the name and the way back after a wrong password, and never shows the password', async () => {
