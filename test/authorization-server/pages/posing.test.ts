@@ -104,6 +104,32 @@ describe('detecting that an app poses as the school', () => {
     expect(await leastCost(500, tenTimes)).toBeLessThan(500);
   });
 
+  it('recognises letters replaced by digits, signs and letters that Unicode does not call confusable', () => {
+    const alike = {
+      ...{ a: '@4', b: 'вь', d: 'ð', e: 'єε3', g: 'ԍ9', h: 'н', i: 'l!', k: 'кκ', m: 'мμ', n: 'п' },
+      ...{ s: '5$', t: 'тτ', u: 'ц', w: 'ω', x: 'χ' },
+    };
+    const missed = Object.entries(alike).flatMap(([letter, signs]) =>
+      [...signs].filter((sign) => !isPosing('habsidget kumnwx'.replace(letter, sign), 'Habsidget Kumnwx')),
+    );
+    expect(missed).toEqual([]);
+  });
+
+  it('recognises those who speak for a school, in English and Spanish', () => {
+    const official = [
+      ...['admin', 'administrator', 'administration', 'support', 'support team', 'it support', 'help', 'help desk'],
+      ...['security', 'security team', 'official', 'staff', 'sign in', 'login', 'account', 'coursegate'],
+      ...['administrador', 'administradora', 'administración', 'soporte', 'soporte técnico', 'ayuda', 'seguridad'],
+      ...['oficial', 'secretaría', 'cuenta', 'iniciar sesión'],
+    ];
+    expect(official.filter((name) => !isPosing(name, SCHOOL))).toEqual([]);
+  });
+
+  it('recognises a school name inside a word from eight letters on', () => {
+    expect(isPosing('Mykitchensapp', 'Kitchens')).toBe(true);
+    expect(isPosing('Mykitchenapp', 'Kitchen')).toBe(false);
+  });
+
   it('recognises a short school name only as a whole word', () => {
     expect(isPosing('Art', 'Art')).toBe(true);
     expect(isPosing('Art – official', 'Art')).toBe(true);
