@@ -60,8 +60,11 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a protected route in Profil
       const answer = await fetch(`${world.origin}/api/v1/orders`, { headers });
       return /scope="([^"]*)"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1];
     };
-    expect(await scopeFor('2026-07-28')).toBe('orders:read');
-    expect(await scopeFor('2025-11-25')).toBe('openid profile email account:read courses:read orders:read');
+    for (const revision of ['2026-07-28', '2026-10-31', '2027-01-01'])
+      expect(await scopeFor(revision), revision).toBe('orders:read');
+    // An earlier revision, and what is none.
+    for (const revision of ['2025-11-25', '2026-07-27', '2026-13-01', '2026-08-32', '2026-07-280', 'x2026-07-28'])
+      expect(await scopeFor(revision), revision).toBe('openid profile email account:read courses:read orders:read');
   });
 
   it.each<[string, (token: string) => string | string[]]>([

@@ -89,6 +89,16 @@ describe('the gate', () => {
       fields: ['Bearer good, good'],
       says: 'the Authorization header does not hold one access token',
     },
+    {
+      what: 'a token of 4,097 characters',
+      fields: [`Bearer ${'x'.repeat(4097)}`],
+      says: 'the Authorization header does not hold one access token',
+    },
+    {
+      what: 'an unknown token of 4,096 characters',
+      fields: [`Bearer ${'x'.repeat(4096)}`],
+      says: 'the access token is invalid, expired or revoked',
+    },
     { what: 'two fields', fields: ['Bearer good', 'Bearer good'], says: 'more than one Authorization header' },
     { what: 'two schemes', fields: ['Bearer good', 'DPoP good'], says: 'more than one Authorization header' },
     { what: 'an unknown token', fields: ['Bearer bad'], says: 'the access token is invalid, expired or revoked' },
@@ -158,6 +168,15 @@ describe('the gate', () => {
     const decision = await present(['Bearer judged']);
     expect(decision).toMatchObject({ kind: 'refused', challenge: { scheme: 'Bearer', error } });
     expect(decision.kind === 'refused' && decision.challenge.description).toMatch(says);
+  });
+
+  it('says of a refused token whether it is one of this gate, and whose', async () => {
+    known.foreign = { ...GOOD, aud: ['https://other.example'] };
+    for (const token of ['foreign', 'unknown', 'malformed one'])
+      expect(await present([`Bearer ${token}`])).toMatchObject(
+        token === 'foreign' ? { known: true, principal: { kind: 'member', sub: 'm-1' } } : { known: false },
+      );
+    expect(await present(['Bearer unknown'])).not.toHaveProperty('principal');
   });
 
   it('names the granted and the missing scope in a 403', async () => {

@@ -13,6 +13,7 @@ describe('urlProblem', () => {
     'https://app.example/client/',
     'https://app.example/..client/...',
     'https://eu.app.example/client.json',
+    `https://app.example/${'a'.repeat(1004)}`,
   ])('accepts %s', (url) => {
     expect(urlProblem(url, RULE)).toBeUndefined();
   });
@@ -70,8 +71,11 @@ describe('urlProblem', () => {
     ['a name under local', 'https://printer.local/client.json'],
     ['a name under internal', 'https://metadata.google.internal/client.json'],
     ['a name under home.arpa', 'https://nas.home.arpa/client.json'],
+    ['a name under onion', 'https://app.onion/client.json'],
+    ['a name under invalid', 'https://app.invalid/client.json'],
+    ['a name under alt', 'https://app.alt/client.json'],
     ['ourselves', 'https://school.example/oauth/client.json'],
-    ['more than 1024 characters', `https://app.example/${'a'.repeat(1100)}`],
+    ['more than 1024 characters', `https://app.example/${'a'.repeat(1005)}`],
   ])('refuses %s', (_what, url) => {
     expect(urlProblem(url, RULE)).toBeTypeOf('string');
   });

@@ -99,6 +99,7 @@ describe('registrations managed by their apps (RFC 7592)', () => {
     ['a token of its choosing', { registration_access_token: 'x' }, 'invalid_request'],
     ['an address of its choosing', { registration_client_uri: 'https://evil.test/' }, 'invalid_request'],
     ['a date of its choosing', { client_id_issued_at: 1 }, 'invalid_request'],
+    ['an expiry of its choosing', { client_secret_expires_at: 1 }, 'invalid_request'],
   ])('cannot be updated to %s', async (_name, metadata, error) => {
     const app = await registered();
     const { status, body } = await update(app, metadata);

@@ -123,6 +123,17 @@ describe('client metadata', () => {
     expect(read.body).toMatchObject(software);
   });
 
+  it('keeps every member that is used', async () => {
+    const used = {
+      ...{ client_name: 'Used', client_uri: 'https://app.example/', logo_uri: 'https://app.example/logo.png' },
+      ...{ tos_uri: 'https://app.example/terms', policy_uri: 'https://app.example/privacy' },
+      ...{ contacts: ['dev@app.example'], response_modes: ['query'], software_id: 'x', software_version: '1' },
+      ...{ default_max_age: 600, require_auth_time: true, dpop_bound_access_tokens: true },
+      ...{ require_pushed_authorization_requests: true },
+    };
+    expect(await register(world, used)).toMatchObject({ status: 201, body: used });
+  });
+
   it('drops members that are not used, and fetches nothing', async () => {
     const asked: string[] = [];
     const sink: Server = createServer((request, response) => {
