@@ -28,4 +28,37 @@ describe('the folders to watch for a file', () => {
     expect(places.get(join(app, 'releases', '7'))).toEqual(new Set(['gate.yaml']));
     expect(places.size).toBe(2);
   });
+
+  it('are those of a link to an absolute path', async () => {
+    symlinkSync(join(folder, 'real', 'gate.yaml'), join(folder, 'absolute.yaml'));
+    expect(await placesOf([{ path: join(folder, 'absolute.yaml'), kind: 'file' }])).toEqual(
+      new Map([
+        [folder, new Set(['absolute.yaml'])],
+        [join(folder, 'real'), new Set(['gate.yaml'])],
+      ]),
+    );
+  });
+
+  it('are found also where links lead to each other', async () => {
+    symlinkSync('pong', join(folder, 'ping'));
+    symlinkSync('ping', join(folder, 'pong'));
+    expect(await placesOf([{ path: join(folder, 'ping', 'gate.yaml'), kind: 'file' }])).toEqual(
+      new Map([[folder, new Set(['ping', 'pong'])]]),
+    );
+  });
+
+  it('are the nearest one that exists for a file that does not, and with all its names for a folder', async () => {
+    const asked = [
+      { path: join(folder, 'nothing', 'gate.yaml'), kind: 'file' },
+      { path: join(folder, 'nothing', 'here'), kind: 'folder' },
+      { path: join(folder, 'real'), kind: 'folder' },
+      { path: join(folder, 'real', 'gate.yaml'), kind: 'file' },
+    ] as const;
+    expect(await placesOf(asked)).toEqual(
+      new Map<string, unknown>([
+        [folder, new Set(['nothing', 'real'])],
+        [join(folder, 'real'), 'all'],
+      ]),
+    );
+  });
 });
