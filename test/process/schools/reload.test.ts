@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/operations/log.ts';
 import { registerApp } from '../../support/app.ts';
+import { command, commandSignature } from '../../support/commands.ts';
 import { connect, refreshForm, statusOf, token } from '../../support/connection.ts';
 import { type Schools, startSchools } from '../../support/schools.ts';
 
@@ -74,9 +75,20 @@ describe('the schools of a process', () => {
 
   it('keep their mistakes to themselves: the last valid state is served, also after it was let go', async () => {
     const idle = 500;
-    schools = await startSchools({ schools: { one: { ...ONE, name: 'One' }, two: TWO, bad: 'no: [yaml' }, idle });
+    const routes = [{ match: 'GET /x', upstream: 'nowhere' }];
+    const worse = { profile: 'A', origin: 'https://worse.example', routes };
+    schools = await startSchools({
+      schools: { one: { ...ONE, name: 'One' }, two: TWO, bad: 'no: [yaml', worse },
+      idle,
+    });
+    const unavailable = await fetch(`${schools.admin}/schools/worse/readyz`);
+    expect([unavailable.status, await unavailable.text()]).toEqual([503, 'unavailable\n']);
+    expect(Object.fromEntries(unavailable.headers)).toMatchObject({
+      'content-type': 'text/plain',
+      connection: 'close',
+    });
     expect(await nameAt(ONE.origin)).toBe('One');
-    schools.write('one', { ...ONE, name: 'Another', routes: [{ match: 'GET /x', upstream: 'nowhere' }] });
+    schools.write('one', { ...ONE, name: 'Another', routes });
     expect(await schools.reload()).toMatchObject({ kind: 'taken' });
     expect(await states()).toMatchObject({ bad: 'refused', one: 'refused', two: 'idle' });
     await expect
@@ -85,7 +97,7 @@ describe('the schools of a process', () => {
     expect(await nameAt(ONE.origin)).toBe('One');
     const ready = await fetch(`${schools.admin}/readyz?verbose`);
     expect(ready.status).toBe(200);
-    expect((await ready.text()).split('\n')[0]).toBe('[+]config ok: 3 schools, 2 with mistakes');
+    expect((await ready.text()).split('\n')[0]).toBe('[+]config ok: 4 schools, 3 with mistakes');
     schools.write('one', { ...ONE, name: 'Corrected' });
     await schools.reload();
     expect(await nameAt(ONE.origin)).toBe('Corrected');
@@ -174,7 +186,6 @@ describe('the schools of a process', () => {
       environment,
       log: createLog('silent', 2),
     });
-    const { commandSignature } = await import('../../support/commands.ts');
     const ask = async (path: string, secret: string, signedPath = path) => {
       const field = commandSignature(signedPath, { method: 'GET', secret });
       return (await fetch(schools.admin + path, { headers: { 'coursegate-signature': field } })).status;
@@ -188,12 +199,32 @@ describe('the schools of a process', () => {
     expect(await ask('/schools/none/keys', environment.OPERATOR)).toBe(404);
     expect(await ask('/keys', environment.OPERATOR)).toBe(404);
     // What the process stores for itself is re-encrypted by its own operators.
-    const reseal = async (secret: string) => {
-      const field = commandSignature('/store/reseal', { method: 'POST', secret });
-      const sent = { method: 'POST', headers: { 'coursegate-signature': field } };
-      return (await fetch(`${schools.admin}/store/reseal`, sent)).status;
+    expect((await command(schools.admin, '/store/reseal', { secret: environment.OWN })).status).toBe(401);
+    const store = (step: string, given?: object | string, method = 'POST') => {
+      const body = typeof given === 'object' ? JSON.stringify(given) : given;
+      const sent = { method, secret: environment.OPERATOR, ...(body === undefined ? {} : { body }) };
+      return command(schools.admin, `/store/${step}`, sent);
     };
-    expect(await reseal(environment.OWN)).toBe(401);
-    expect(await reseal(environment.OPERATOR)).toBe(200);
+    const resealed = await store('reseal');
+    expect([resealed.status, resealed.headers.get('cache-control')]).toEqual([200, 'no-store']);
+
+    const id = '0123456789abcdef01234567';
+    for (const [step, given, status] of [
+      ['none', {}, 404],
+      ['constructor', {}, 404],
+      ['move', '{', 404],
+      ['move', { name: 'none' }, 404],
+      ['move', { name: 'One' }, 400],
+      ['scan', { id: id.slice(1) }, 400],
+      ['scan', { id, from: 5 }, 400],
+      ['resume', { name: 'one', reason: 'x'.repeat(201) }, 400],
+      ['resume', { name: 'one', reason: 'x'.repeat(200) }, 409],
+      ['remove', { name: 'one' }, 409],
+      ['restore', { id, sealed: 'a\0b' }, 400],
+      ['restore', { id, sealed: 'x' }, 409],
+      ['take', { name: 'one', id, sealed: 'x' }, 409],
+    ] as const)
+      expect((await store(step, given)).status, JSON.stringify([step, given])).toBe(status);
+    expect((await store('reseal', undefined, 'PUT')).status).toBe(404);
   });
 });
