@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { shownParameters } from '../../../src/authorization-server/connection-steps.ts';
 import { type App, authorizationRequest, bearer, introspect, refresh, registerApp, revoke } from '../../support/app.ts';
 import { createBrowser } from '../../support/browser.ts';
 import { command } from '../../support/commands.ts';
@@ -247,9 +248,33 @@ describe('attempts', () => {
       body.refresh_token,
     ];
     for (const value of [...secrets, SAM.password, 'someone@example.com']) expect(page).not.toContain(value);
+    expect(page).toContain('<dt>token_endpoint_auth_method</dt><dd>client_secret_post</dd>');
     const text = /<pre[^>]*>([\s\S]*?)<\/pre>/.exec(page)?.[1] ?? '';
     expect(text).toContain('Attempt of Confidential to connect to');
     for (const value of ['m-1001', SAM.login, '127.0.0.1', 'Sam']) expect(text).not.toContain(value);
+  });
+
+  it('contain what explains a refusal, and of what is secret only that it was sent', () => {
+    const explains = {
+      ...{ response_type: 'code', response_mode: 'query', scope: 'openid', prompt: 'login', grant_type: 'x' },
+      ...{ code_challenge_method: 'plain', client_assertion_type: 'jwt' },
+    };
+    const secret = [
+      ...['state', 'code_challenge', 'code_verifier', 'client_secret', 'request', 'request_uri', 'access_token'],
+    ];
+    const sent = new URLSearchParams({
+      ...{ ...explains, ...Object.fromEntries(secret.map((name) => [name, 'hidden'])) },
+      ...{ resource: 'r'.repeat(299), redirect_uri: 'https://me:hidden@app.example/cb?x=hidden#hidden' },
+      ...{ login_hint: 'hidden', nonce: 'hidden', code: 'hidden', refresh_token: 'hidden', id_token_hint: 'hidden' },
+    });
+    sent.append('resource', 'another');
+    expect(shownParameters(sent)).toEqual({
+      ...explains,
+      ...Object.fromEntries(secret.map((name) => [name, 'sent'])),
+      ...{ resource: `${'r'.repeat(299)} `, redirect_uri: 'https://app.example/cb?…' },
+    });
+    const empty = [...Object.keys(explains), ...secret, 'resource', 'redirect_uri'].map((name) => [name, '']);
+    expect(shownParameters(new URLSearchParams(Object.fromEntries(empty)))).toEqual({});
   });
 
   it('are joined across a restart', async () => {
