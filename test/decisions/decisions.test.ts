@@ -381,6 +381,12 @@ describe('the decision listener', () => {
       packed([200, {}, '']),
       packed([401, { 'x-a': 'b\nc' }, '']),
       packed([401, {}, 7]),
+      packed([600, {}, '']),
+      packed(['401', {}, '']),
+      packed([401, null, '']),
+      packed([401, { 'X-A': 'b' }, '']),
+      packed([401, { 'x-a': 7 }, '']),
+      packed([401, { 'x-a': '\u0100' }, '']),
       packed(null),
     ])
       expect((await ask('/answer', [...secret, 'X-Coursegate-Answer', bad])).status).toBe(503);

@@ -28,7 +28,7 @@ describe('JSON from outside', () => {
     expect(boundOf(`${'['.repeat(5)}${']'.repeat(5)}`)).toBeUndefined();
     expect(boundOf('['.repeat(6))).toBe('depth');
     expect(boundOf(list(99))).toBeUndefined();
-    expect(boundOf(list(101))).toBe('values');
+    expect(boundOf(list(100))).toBe('values');
     expect(boundOf(named(20))).toBeUndefined();
     expect(boundOf(named(40))).toBe('names');
     expect(boundOf(`[${'{"a" :1},'.repeat(45)}1]`)).toBeUndefined();

@@ -17,6 +17,12 @@ describe('the fields of a query or a form', () => {
     expect([queryOf('/a?b=1?2'), queryOf('/a'), queryOf()]).toEqual(['b=1?2', '', '']);
   });
 
+  it('may be as long, and as many, as they may be', () => {
+    expect(of(`${'n'.repeat(200)}=12345`)).toEqual({ ['n'.repeat(200)]: '12345' });
+    expect(Object.keys(of(Array.from({ length: 500 }, (_, at) => `p${at}=`).join('&')))).toHaveLength(500);
+    expect(readParams({ id: 'x'.repeat(2048) })).toEqual({ id: 'x'.repeat(2048) });
+  });
+
   it.each([
     ['a=1&a=2', {}, 'The parameter "a" must not be repeated.'],
     ['a=123456', {}, 'The parameter "a" is too long or contains control characters.'],

@@ -134,6 +134,13 @@ it.skipIf(process.platform !== 'linux')(
   },
 );
 
+it('ends with its server', async () => {
+  expect(vi.getTimerCount()).toBe(1);
+  server.close();
+  await once(server, 'close');
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 it('keeps idle event streams', async () => {
   server.on('request', (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

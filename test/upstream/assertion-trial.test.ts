@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAssertionTrial } from '../../src/upstream/assertion-trial.ts';
 import { createPools, type Pools } from '../../src/upstream/pools.ts';
 import { load } from '../config/fixture.ts';
-import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 
 const ORIGIN = 'https://school.example';
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -88,6 +88,32 @@ describe('a trial of assertions', () => {
         ),
       },
     ]);
+  });
+
+  it.each<[string, number, unknown, string | undefined]>([
+    [
+      'an OAuth error',
+      401,
+      { error: 'invalid_token', error_description: 'too old', title: 7 },
+      'invalid_token too old',
+    ],
+    ['a nested one', 403, { error: { code: 'no', message: 'no', detail: 'why' } }, 'no why'],
+    [
+      'a token',
+      400,
+      { message: `${'a'.repeat(24)}.b-c.d_e and ${'f'.repeat(23)} of ${'g'.repeat(30)}` },
+      `… and ${'f'.repeat(23)} of …`,
+    ],
+    ['too much', 500, { message: 'no '.repeat(100) }, 'no '.repeat(100).slice(0, 200)],
+    ['a page', 500, undefined, undefined],
+    ['no refusal', 200, { message: 'fine' }, undefined],
+  ])('quotes of an answer with %s only what is safe', async (_what, status, body, said) => {
+    backend.script((_request, response) => {
+      response.writeHead(status).end(body === undefined ? '<h1>x-coursegate-assertion</h1>' : JSON.stringify(body));
+    });
+    const { trials } = await tried({ routes: [route('GET /api/me')] });
+    backend.script(answerOk);
+    expect(trials[0]?.answers.valid).toEqual(said === undefined ? { status } : { status, said });
   });
 
   it.each([

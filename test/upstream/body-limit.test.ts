@@ -141,6 +141,8 @@ describe('a response body', () => {
     upstream.script((_request, response) => void response.writeHead(200, { 'content-length': 10 * LIMIT }).end());
     const answer = await fetch(`${gate.url}/api/x`, { method: 'HEAD' });
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(10 * LIMIT)]);
+    upstream.script((_request, response) => void response.writeHead(304, { 'content-length': 10 * LIMIT }).end());
+    expect((await fetch(`${gate.url}/api/x`)).status).toBe(304);
   });
 
   it('of an event stream is not limited', async () => {

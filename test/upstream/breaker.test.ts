@@ -86,6 +86,8 @@ describe('the breaker of a failing upstream', AGAIN, () => {
     const probe = ask();
     await expect.poll(() => held.length).toBe(1);
     expect(await statuses(2)).toEqual([503, 503]);
+    now = 7_000;
+    expect((await ask()).headers.get('retry-after')).toBe('1');
     held[0]?.write(OK);
     expect((await probe).status).toBe(200);
     expect(state()).toBe('closed');

@@ -7,7 +7,12 @@ import { createCallUpstream } from '../../src/upstream/call.ts';
 import { createIdentity } from '../../src/upstream/identity.ts';
 import { createPools, type Pools } from '../../src/upstream/pools.ts';
 import type { CallForPrincipal, CallUpstream } from '../../src/upstream/request.ts';
-import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import {
+  answerOk,
+  type RecordingUpstream,
+  startRawUpstream,
+  startRecordingUpstream,
+} from '../support/recording-upstream.ts';
 import { upstreamConfig } from '../support/upstream-config.ts';
 import { MEMBER } from './gate.ts';
 
@@ -176,6 +181,30 @@ it('fails as upstream_timeout for a late head, a late body, and an aborted call'
   await expect(call({ upstream: 'hasty', method: 'GET', path: '/x', signal })).rejects.toMatchObject({
     code: 'upstream_timeout',
   });
+  // The aborted call says nothing about the upstream.
+  expect(pools.get('hasty').admission.state()).toEqual({ requests: 0, streams: 0, breaker: 'closed' });
+});
+
+it('is repeated once if its kept connection turns out to be closed, but only if it is a GET', async () => {
+  const raw = await startRawUpstream((socket) => {
+    const [head = ''] = raw.received.slice(-1);
+    if (head.split('\r\n\r\n').length > 2) socket.destroy();
+    else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  });
+  const upstreams = { raw: upstreamConfig(raw.url) };
+  const own = createPools(upstreams);
+  const identity = createIdentity({ issuer: 'http://a', signingKey: () => Promise.reject(), clock: Date.now });
+  const send = createCallUpstream({ upstreams, pools: own, origin: 'https://school.example', identity });
+  const ask = (method: 'GET' | 'POST') => send({ upstream: 'raw', method, path: '/' });
+  expect((await ask('GET')).body).toBe('ok');
+  await new Promise(setImmediate);
+  expect((await ask('GET')).body).toBe('ok');
+  await new Promise(setImmediate);
+  expect(raw.received.map((head) => head.split('\r\n\r\n').length - 1)).toEqual([2, 1]);
+  await expect(ask('POST')).rejects.toMatchObject({ code: 'upstream_unreachable' });
+  expect(raw.received).toHaveLength(2);
+  await own.close();
+  await raw.close();
 });
 
 it('is cancelled at the upstream when the caller gives up', async () => {
@@ -190,6 +219,7 @@ it('is cancelled at the upstream when the caller gives up', async () => {
   caller.abort();
   await refused;
   await closed;
+  expect(pools.get('school').admission.state()).toEqual({ requests: 0, streams: 0, breaker: 'closed' });
 });
 
 it('removes a byte order mark', async () => {

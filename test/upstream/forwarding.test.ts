@@ -62,7 +62,13 @@ const TOLD = [
   'B3: 1-2-1',
   'X-B3-TraceId: 1',
   'X-Amzn-Trace-Id: Root=1',
+  'Uber-Trace-Id: 1',
+  'X-Cloud-Trace-Context: 1',
+  'X-Datadog-Trace-Id: 1',
+  'Uberctx-Key: 1',
 ];
+/** Those in the formats of tracers. */
+const TRACERS = ['b3', 'x-b3-traceid', 'uber-trace-id', 'x-cloud-trace-context', 'x-datadog-trace-id', 'uberctx-key'];
 
 describe.each(LANES)('%s', (_lane, path, connection) => {
   it('an untrusted client’s forwarding fields are replaced', async () => {
@@ -77,7 +83,7 @@ describe.each(LANES)('%s', (_lane, path, connection) => {
     expect(request.values('traceparent')).toEqual([expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)]);
     expect(request.values('traceparent')).not.toEqual([PARENT]);
     const names = request.rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
-    for (const line of ['tracestate', 'baggage', 'b3', 'x-b3-traceid', 'x-amzn-trace-id', 'x-forwarded-prefix'])
+    for (const line of ['tracestate', 'baggage', ...TRACERS, 'x-amzn-trace-id', 'x-forwarded-prefix'])
       expect(names).not.toContain(line);
     expect(request.rawHeaders.join('\n')).not.toMatch(/evil|6\.6\.6\.6|1\.1\.1\.1|203\.0\.113\.9/);
   });
@@ -97,7 +103,14 @@ describe.each(LANES)('%s', (_lane, path, connection) => {
     expect(request.values('tracestate')).toEqual(['vendor=1']);
     expect(request.values('baggage')).toEqual(['a=1']);
     expect(request.values('x-amzn-trace-id')).toEqual(['Root=1']);
+    for (const name of TRACERS) expect(request.values(name), name).toHaveLength(1);
     expect(request.rawHeaders.join('\n')).not.toMatch(/evil|6\.6\.6\.6|1\.1\.1\.1/);
+  });
+
+  it('a client with an IPv6 address is quoted in Forwarded', async () => {
+    const request = await seen(trusting, path, ...connection, 'X-Forwarded-For: 2001:db8::7');
+    expect(request.values('x-real-ip')).toEqual(['2001:db8::7']);
+    expect(request.values('forwarded')).toEqual(['for="[2001:db8::7]";host=gate.test;proto=http']);
   });
 
   it('a trusted proxy’s Forwarded field is ignored', async () => {

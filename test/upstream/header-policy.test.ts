@@ -106,7 +106,13 @@ describe('request fields', () => {
   const USUAL = [
     ...['Accept: a', 'Accept-Language: en', 'Content-Type: text/plain', 'If-None-Match: "1"', 'Range: bytes=0-1'],
     ...['User-Agent: a', 'Origin: http://gate.test', 'Referer: a', 'Idempotency-Key: 1', 'Sec-Fetch-Mode: cors'],
-  ];
+    ...['Accept-Encoding', 'Content-Encoding', 'If-Range', 'If-Match', 'If-Modified-Since', 'If-Unmodified-Since'],
+    ...['Prefer', 'Last-Event-ID', 'X-Requested-With', 'MCP-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method'],
+    ...['Mcp-Name', 'Accept-Charset', 'Accept-Version', 'Api-Version', 'Cache-Control', 'Pragma', 'Content-Language'],
+    ...['Content-Disposition', 'Content-Range', 'Content-Location', 'Content-MD5', 'Content-Digest', 'Digest'],
+    ...['Repr-Digest', 'Want-Content-Digest', 'Want-Repr-Digest', 'Date', 'Priority', 'Save-Data', 'Early-Data'],
+    ...['DNT', 'Sec-GPC', 'Sec-CH-UA'],
+  ].map((line) => (line.includes(': ') ? line : `${line}: 1`));
   const UNKNOWN = ['X-Admin: 1', 'X-Tenant: 1', 'X-Api-Key: 1', 'X-Api-Version: 1', 'Anything: 1'];
 
   it.each(['/api/x', '/open/x'])('on a protected path pass only if they are known: %s', async (path) => {
@@ -192,7 +198,7 @@ describe('an upstream’s authentication challenge', () => {
 
 describe('cache fields', () => {
   const cache = (lines: string[]) =>
-    lines.filter((line) => /^(cache-control|vary|expires|.*-cache-control)/i.test(line));
+    lines.filter((line) => /^(cache-control|vary|expires|pragma|surrogate-control|.*-cache-control)/i.test(line));
   const SECRET = ['Cache-Control: private, no-store'];
 
   it.each([
@@ -202,7 +208,7 @@ describe('cache fields', () => {
     [['200', 'Cache-Control: private="set-cookie", max-age=60'], SECRET],
     [['200', 'Cache-Control: max-age=60, x="a, private, b"'], SECRET],
     [['200', 'Cache-Control: max-age=60, private-ish'], SECRET],
-    [['200', 'CDN-Cache-Control: max-age=60', 'Surrogate-Control: max-age=60', 'Expires: 0'], SECRET],
+    [['200', 'CDN-Cache-Control: max-age=60', 'Surrogate-Control: max-age=60', 'Expires: 0', 'Pragma: x'], SECRET],
     [['404', 'Cache-Control: private, max-age=60'], SECRET],
     [
       ['200', 'Cache-Control: private, max-age=60'],
@@ -248,6 +254,7 @@ describe('internal addresses in response fields', () => {
     ['Location: http://app.internal.example/next', 'Location: http://app.internal.example/next'],
     ['Location: http://localhost:3000/next', 'Location: http://gate.test/next'],
     ['Content-Location: UPSTREAM/base/item', 'Content-Location: http://gate.test/item'],
+    ['SourceMap: UPSTREAM/base/a.map', 'SourceMap: http://gate.test/a.map'],
     [
       'Link: <UPSTREAM/base/?page=2>; rel="next", <https://cdn.example/a>; rel=preload, </base/b>; rel=x',
       'Link: <http://gate.test/?page=2>; rel="next", <https://cdn.example/a>; rel=preload, </b>; rel=x',

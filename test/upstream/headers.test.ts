@@ -157,7 +157,11 @@ describe('a request', () => {
     ['Bearer secret', []],
     ['bearer secret', []],
     ['DPoP secret', []],
+    ['Bearer', []],
+    ['Bearer,secret', []],
     ['Basic bGVnYWN5', ['Basic bGVnYWN5']],
+    ['Bearers secret', ['Bearers secret']],
+    ['Basic bGVnYWN5\r\nAuthorization: Basic c2Vjb25k', []],
   ])('to the site keeps Authorization: %s only if it is the site’s own', async (value, expected) => {
     expect(folded(await seen('/x', `Authorization: ${value}`), 'authorization')).toEqual(expected);
   });
@@ -249,6 +253,9 @@ describe('a response', () => {
       'Alt-Svc: h2=":1"',
       'X-Accel-Redirect: /a',
     ],
+    ...['Set-Cookie2: a=1', 'X-AspNet-Version: 4', 'X-AspNetMvc-Version: 5', 'X-Sendfile: /a', 'HTTP2-Settings: a'],
+    ...['X-Lighttpd-Send-File: /a', 'X-Reproxy-URL: http://a', 'Proxy: a', 'Upgrade: h2c', 'X-Request-Id: theirs'],
+    ...['traceparent: theirs', 'tracestate: a=1', 'X-Coursegate-Assertion: a', 'Proxy-Status: inner'],
   ];
 
   it.each(['/api/x', '/x'])(

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { decodeProtectedHeader, generateKeyPair, jwtVerify } from 'jose';
+import { decodeJwt, decodeProtectedHeader, generateKeyPair, jwtVerify } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ANONYMOUS, type MemberPrincipal } from '../../src/oauth/principal.ts';
 import { createIdentity, type IdentityFor } from '../../src/upstream/identity.ts';
@@ -88,11 +88,15 @@ describe('the assertion', () => {
     expect(signed).toBe(1);
     now += 1;
     expect(await assertionOf(member)).not.toBe(first);
+    // A clock that was set back: the assertion would not be valid yet.
+    now -= 30_001;
+    const earlier = await assertionOf(member);
+    expect(decodeJwt(earlier).iat).toBe(Math.floor(now / 1000));
     await assertionOf({ ...member, grantId: 'grant-2' });
     await assertionOf({ ...member, scope: new Set(['courses:read']) });
     await assertionOf(member, 'billing');
     await assertionOf({ ...member, sub: 'm-2' });
-    expect(signed).toBe(6);
+    expect(signed).toBe(7);
   });
 
   it('is signed again after a failure of the key', async () => {
@@ -143,8 +147,9 @@ describe('the identity headers', () => {
     expect(decodeURIComponent(value)).toBe(name);
   });
 
-  it.each(['', 'm\r\n1', 'm\0', 'm\u0085', '\ud800'])('cannot be made for the member ID %j', async (sub) => {
-    await expect(identity({ ...member, sub }, 'school', ['headers'])).rejects.toMatchObject({ code: 'internal' });
+  it.each(['', 'm\r\n1', 'm\0', 'm\x7F', 'm\u0085', '\ud800'])('cannot be made for the member ID %j', async (id) => {
+    for (const ids of [{ sub: id }, { clientId: id }])
+      await expect(identity({ ...member, ...ids }, 'school', ['headers'])).rejects.toMatchObject({ code: 'internal' });
   });
 });
 

@@ -170,6 +170,8 @@ describe('JSON on a route with rewriteLinks', () => {
     etag: '"1"',
     digest: 'sha-256=x',
     'repr-digest': 'sha-256=:x:',
+    'content-digest': 'sha-256=:x:',
+    'content-md5': 'x',
     'accept-ranges': 'bytes',
   };
   beforeEach(() =>
@@ -207,7 +209,7 @@ describe('JSON on a route with rewriteLinks', () => {
     for (const method of ['GET', 'HEAD']) {
       const { headers } = await ask('/api/courses', {}, method);
       expect(headers.etag).toBe('W/"1"');
-      for (const name of ['content-length', 'digest', 'repr-digest', 'accept-ranges'])
+      for (const name of ['content-length', 'digest', 'repr-digest', 'content-digest', 'content-md5', 'accept-ranges'])
         expect(headers).not.toHaveProperty(name);
     }
   });
@@ -283,6 +285,16 @@ describe('the map of JSON text', () => {
     return Buffer.concat([...chunks.map(push), end()]).toString('utf8');
   };
   const bound = (of: ReturnType<typeof map>) => ({ push: (chunk: Buffer) => of.push(chunk), end: () => of.end() });
+
+  it.each([
+    [['Content-Type', 'application/json', 'Content-Encoding', 'identity'], true],
+    [['Content-Type', 'application/json', 'Content-Encoding', 'br'], false],
+    [['Content-Type', 'application/json', 'content-type', 'application/json'], false],
+    [[], false],
+  ])('is made for %j: %s', (raw, isMade) => {
+    const made = mapJsonLinks({ status: 200, raw, condition: undefined }, [], () => undefined);
+    expect(made !== undefined).toBe(isMade);
+  });
 
   it('is the same wherever the text is cut', () => {
     const text = Buffer.from(

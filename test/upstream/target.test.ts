@@ -25,6 +25,8 @@ describe('parseTarget accepts', () => {
     ['HTTPS://School.Example/x', { path: '/x', query: '' }],
     ['https://school.example', { path: '/', query: '' }],
     ['https://school.example?y', { path: '/', query: '?y' }],
+    [`/${'a'.repeat(8191)}`, { path: `/${'a'.repeat(8191)}`, query: '' }],
+    [`/%61?${'a'.repeat(8187)}`, { path: '/a', query: `?${'a'.repeat(8187)}` }],
   ])('%s', (raw, expected) => {
     expect(parseTarget(raw, ORIGIN)).toEqual(expected);
   });
@@ -89,6 +91,7 @@ describe('parseTarget refuses', () => {
     ['B056', ''],
     ['B059', `/${'a'.repeat(8192)}`],
     ['B059', `/a?${'a'.repeat(8192)}`],
+    ['B059', `/${'|'.repeat(3000)}`],
     ['space', '/a b'],
     ['tab', '/a\tb'],
   ])('%s %s', (_check, raw) => {

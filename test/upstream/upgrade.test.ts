@@ -75,6 +75,7 @@ it.each([
   ['another protocol', 'GET', 'Connection: Upgrade\r\nUpgrade: h2c'],
   ['another method', 'POST', HANDSHAKE],
   ['a body', 'GET', `${HANDSHAKE}\r\nContent-Length: 3`],
+  ['a chunked body', 'GET', `${HANDSHAKE}\r\nTransfer-Encoding: chunked`],
 ])('a handshake with %s is refused', async (_what, method, headers) => {
   const before = upstream.requests.length;
   expect(await gate.raw(`${method} /live HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\nabc`)).toMatch(/^HTTP\/1\.1 400 /);
