@@ -92,7 +92,7 @@ function excessOf(size: Size, operation: OperationDefinitionNode, limits: Accoun
 function createMeasure(document: DocumentNode) {
   const fragments = fragmentsOf(document);
   const measured = new Map<string, Size>();
-  /** Fragments that are being measured. */
+  /** Fragments of which the measuring has begun. */
   const open = new Set<string>();
   let invalid: Excess | undefined;
   let tooDeep: Excess | undefined;
@@ -142,7 +142,6 @@ function createMeasure(document: DocumentNode) {
     if (fragment === undefined) return refuse(`There is no fragment ${name}.`, spread);
     open.add(name);
     const size = of(fragment.selectionSet);
-    open.delete(name);
     measured.set(name, size);
     return size;
   };

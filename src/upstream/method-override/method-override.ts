@@ -27,7 +27,6 @@ export function methodOverrides(admits: (method: string) => boolean) {
      * Throws GatewayError `method_override` if the query asks for a method that is not admitted. `query` is '' or '?…'.
      */
     checkQuery(query: string): void {
-      if (query.length < 2) return;
       const check = checkIn('query');
       for (const piece of query.slice(1).split(/[&;]/)) checkPair(piece, check);
     },

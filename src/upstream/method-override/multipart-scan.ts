@@ -23,7 +23,7 @@ export function multipartScan(boundary: string, isForm: boolean, check: Override
   /** Takes one step; returns false if more bytes are needed. */
   const step = (): boolean => {
     if (state === 'after') {
-      if (/[^\r\n\t ]/.test(rest.toString('latin1'))) throw unreadable('something follows its last part');
+      if (/[^\r\n\t ]/.test(rest.toString())) throw unreadable('something follows its last part');
       rest = rest.subarray(rest.length);
       return false;
     }

@@ -18,7 +18,7 @@ const ANYWHERE = new Set([
   'xtunneledmethod',
 ]);
 
-const SEPARATORS = /[^\p{L}\p{N}]+/gu;
+const SEPARATORS = /[^\p{L}\p{N}]/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
 const ASCII = /^[\x00-\x7F]*$/;
 /** Matches every name above, with separators anywhere. */
