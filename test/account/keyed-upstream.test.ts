@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { openAccount } from '../../src/account/part.ts';
 import { buildAccountSchema } from '../../src/account/schema.ts';
+import { load, SMALL } from '../config/fixture.ts';
 import { contractFiles } from './support/account.ts';
+
+type AccountUses = Parameters<typeof openAccount>[2];
 
 const CONTRACT = `
 type Query { viewer: Viewer! order(id: ID!): Order }
@@ -59,5 +63,19 @@ describe('a mapping to an upstream with one key for all members', () => {
   it('must not use GraphQL, where a document can name any member', () => {
     const graphql = mapping('@source(name: "school", graphql: { path: "/graphql" })', '/{$context.sub}', '/x');
     expect(built(graphql, ['school'])).toContain('it cannot be used with GraphQL');
+  });
+
+  it('is one that has such a credential in the configuration', async () => {
+    const text = SMALL.replace('profile: B', 'profile: A').replace(
+      'url: http://127.0.0.1:4000',
+      'url: http://127.0.0.1:4000, credential: { kind: key, header: X-Key, secret: { env: KEY } }',
+    );
+    const loaded = await load(`${text}account: { schema: c.graphql, mappings: m.graphql }\n`, {
+      files: { 'c.graphql': CONTRACT, 'm.graphql': OPEN.text },
+      environment: { KEY: 'a-key-of-the-backend' },
+    });
+    const uses = { call: () => Promise.reject(), rolesOf: () => Promise.reject(), audit: () => undefined };
+    const opened = openAccount({ log: { error: () => undefined } }, loaded, uses as unknown as AccountUses);
+    await expect(opened).rejects.toThrow('"school" has one key for all members');
   });
 });

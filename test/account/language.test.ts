@@ -37,6 +37,7 @@ describe('selections', () => {
     ['a: course->entries->first', { a: { key: 'slug', value: 'a' } }],
     ['$.course.slug', 'a'],
     ['$.tags { t }', [{ t: 'x' }, { t: 'y' }]],
+    ['$([null, $.course]) { slug }', [null, { slug: 'a' }]],
     ['$(-1.5)', -1.5],
     ['a: $.price->mul($.id)', { a: 31.5 }],
     ['a: price->mul(@.id)->add($.id)', { a: 38.5 }],

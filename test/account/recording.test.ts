@@ -106,4 +106,9 @@ test('a schema that cannot be recorded is reported with the reason', async () =>
   await expect(pullSchemas(await loaded())).rejects.toThrow(
     'people does not return its schema (status 403: introspection is off).',
   );
+  server.removeAllListeners('request');
+  server.on('request', (_request, response) => response.end(`{"errors":[{"message":"${'x'.repeat(400)}"}]}`));
+  await expect(pullSchemas(await loaded())).rejects.toThrow(`(status 200: ${'x'.repeat(288)}).`);
+  await writeFile(join(folder, 'people.map.graphql'), MAPPING.replace('state: State', 'stat: State'));
+  await expect(pullSchemas(await loaded())).rejects.toThrow('the contract has no such field');
 });

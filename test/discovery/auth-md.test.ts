@@ -24,6 +24,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
 
   it('has the sections of the convention in order', () => {
     expect(text.split('\n', 1)[0]).toBe('# auth.md');
+    expect(text).not.toMatch(/Terms of service|Privacy policy/);
     expect(headings(text)).toEqual([
       'agent_auth is not supported',
       '1. Discover',

@@ -181,10 +181,14 @@ describe('the access log', () => {
         fetch(`${world.origin}/api/oauth/token`, { method: 'POST', body, headers: { ...FORM, ...headers } });
       await (await post('grant_type=authorization_code&code=none&client_id=nobody')).text();
       await (await post('grant_type=authorization_code', { 'content-type': 'text/plain' })).text();
+      await (await fetch(`${world.origin}/api/oauth/token`, { method: 'PUT' })).text();
+      await (await fetch(`${world.origin}/openapi.json`, { method: 'PUT' })).text();
     });
     expect(lines.map(({ status, verdict, reason, oauth_error }) => [status, verdict, reason, oauth_error])).toEqual([
       [401, 'refused', 'invalid_client', undefined],
       [400, 'failed', 'invalid_request', undefined],
+      [405, 'failed', 'method_not_allowed', 'invalid_request'],
+      [405, 'failed', 'method_not_allowed', undefined],
     ]);
   });
 
