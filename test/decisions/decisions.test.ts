@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { connect as connectTo } from 'node:net';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tellNginx } from '../../src/decisions/nginx-answer.ts';
 import { createLog, type Log } from '../../src/operations/log.ts';
 import { registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
@@ -205,12 +206,24 @@ describe('a refused request', () => {
   it('is a 403 for nginx, whose answer comes back for the client', async () => {
     const asked = await ask('/decide/nginx', [...secret, ...original('/api/v1/courses/7')]);
     expect({ status: asked.status, text: asked.text }).toEqual({ status: 403, text: '' });
-    expect(asked.field('www-authenticate')).toBeUndefined();
+    for (const name of ['www-authenticate', 'access-control-allow-origin', 'x-request-id'])
+      expect(asked.field(name), name).toBeUndefined();
     const given = await ask('/answer', [...secret, 'X-Coursegate-Answer', asked.field('x-coursegate-answer') ?? '']);
     const plain = await asHaproxy('/api/v1/courses/7');
     expect(given.status).toBe(401);
     expect(given.field('www-authenticate')).toBe(plain.field('www-authenticate'));
     expect(given.text).toBe(plain.text);
+  });
+
+  it('goes without its body for nginx if it is too long for a field', () => {
+    const headers = { 'content-type': 'text/plain', 'content-length': '9' };
+    const told = (body: string) => {
+      const { status, headers: fields } = tellNginx({ kind: 'refused', answer: { status: 403, headers, body } });
+      const text = Buffer.from((fields as Record<string, string>)['X-Coursegate-Answer'] ?? '', 'base64url').toString();
+      return [status, JSON.parse(text)];
+    };
+    expect(told('x'.repeat(2500))).toEqual([403, [403, headers, 'x'.repeat(2500)]]);
+    expect(told('x'.repeat(2700))).toEqual([403, [403, { ...headers, 'content-length': '0' }, '']]);
   });
 
   it('gets 403 with a challenge for a scope that it lacks, and 405 for a method', async () => {

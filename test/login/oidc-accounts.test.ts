@@ -114,6 +114,11 @@ describe('an account at an OpenID provider', () => {
     expect(page.text).not.toContain('other@school.test');
     idp.userinfo = { sub: 'u-1', email: 'other@school.test' };
     expect((await signIn({}, { ...SAM, name: undefined })).page.text).not.toContain('other@school.test');
+    // Userinfo without the email says nothing about that of the ID token.
+    idp.userinfo = { sub: 'u-1', email_verified: true };
+    expect((await signIn({}, { ...SAM, email_verified: false })).page.text).not.toContain('sam@school.test');
+    idp.userinfo = { sub: 'u-1', email_verified: false };
+    expect((await signIn({}, SAM)).page.text).toContain('sam@school.test');
   });
 
   it('has the acr of the ID token, not of userinfo', async () => {
