@@ -17,6 +17,8 @@ import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import { runToEnd } from '../../support/operator.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { BROKEN_BACKENDS, RECHECK_KEY, recheckAnswer } from './support/backend-faults.ts';
+import { BACKEND_VERDICTS } from './support/backend-verdicts.ts';
+import { verdictsOf } from './support/verdicts-of.ts';
 
 const CONFIG = fileURLToPath(new URL('../../../config/coursegate.yaml', import.meta.url));
 const MEMBER = 'm-1001';
@@ -287,6 +289,10 @@ describe('the checks from the side of the gate', () => {
     ]);
     expect(both.code).toBe(0);
   });
+});
+
+it.each(BACKEND_VERDICTS)('of one answer, %s says what is right, row %#', async (id, known, says) => {
+  expect(await verdictsOf(BACKEND_CHECKS, id, known)).toMatch(says);
 });
 
 it.each([

@@ -5,6 +5,8 @@ import { exitCode } from '../../../src/operator/doctor/report.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { BROKEN } from './support/faults.ts';
+import { EXAMINED, REFUSED, VERDICTS } from './support/verdicts.ts';
+import { verdictsOf } from './support/verdicts-of.ts';
 
 /** Faults that need https are in https.test.ts. */
 const ELSEWHERE = ['reach.https', 'reach.http-redirect', 'reach.hsts', 'reach.certificate'];
@@ -84,5 +86,42 @@ describe('a deployment with one fault', () => {
   it('exists for each check', () => {
     const covered = new Set(BROKEN.flatMap(({ finds }) => finds));
     expect(CHECKS.map(({ id }) => id).filter((id) => !covered.has(id) && !ELSEWHERE.includes(id))).toEqual([]);
+  });
+});
+
+describe('one check', () => {
+  it.each(VERDICTS)('%s, row %#', async (id, known, says) => {
+    expect(await verdictsOf(CHECKS, id, known)).toMatch(says);
+  });
+
+  it('asks what is listed', async () => {
+    const asked: string[] = [];
+    const record = async (...all: unknown[]) => {
+      asked.push(all.map((one) => JSON.stringify(one, (_name, value) => value ?? 'none')).join(' '));
+      return REFUSED;
+    };
+    const known = {
+      ...EXAMINED,
+      ask: record,
+      askAsIs: record,
+      registration: async (changes: unknown = {}) => ({ answer: await record('register', changes) }),
+      authorization: {
+        good: { answer: REFUSED, goesOn: true },
+        request: async (changes: unknown) => ({ answer: await record('authorize', changes), goesOn: false }),
+      },
+    };
+    for (const { id, run } of CHECKS) {
+      asked.push('', id);
+      await Promise.resolve(known as never)
+        .then(run)
+        .catch(() => undefined);
+    }
+    const text = asked
+      .join('\n')
+      .replace(/x{100,}/g, ({ length }) => `x*${length}`)
+      .replace(/("http:..127.0.0.1.\d+",){100,}/g, ({ length }) => `${length} characters, `)
+      .replace(/(code_challenge|state)=[\w-]+/g, '$1=...')
+      .replace(/(version\\":\\")[^\\]+/g, '$1...');
+    await expect(`${text.trim()}\n`).toMatchFileSnapshot('support/questions.txt');
   });
 });

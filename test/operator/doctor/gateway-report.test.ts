@@ -1,9 +1,13 @@
 import { type AddressInfo, connect, createServer as createSilentServer } from 'node:net';
 import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GATEWAY_CHECKS } from '../../../src/operator/doctor/gateway/checks/checks.ts';
 import { type EchoServer, startEchoServer } from '../../../src/operator/doctor/gateway/echo.ts';
+import { sendFramings } from '../../../src/operator/doctor/gateway/framings.ts';
+import type { GatewayRequest } from '../../../src/operator/doctor/gateway/gateway.ts';
 import { examineGateway, type GatewayDoctorOptions } from '../../../src/operator/doctor/gateway/gateway-doctor.ts';
 import { otherIdentityFields } from '../../../src/operator/doctor/gateway/names.ts';
+import { sendOddRequests } from '../../../src/operator/doctor/gateway/odd-requests.ts';
 import { exitCode, type Report } from '../../../src/operator/doctor/report.ts';
 import { toText } from '../../../src/operator/doctor/report-text.ts';
 import { UsageError } from '../../../src/operator/usage-error.ts';
@@ -158,4 +162,30 @@ describe('coursegate doctor --gateway', () => {
     expect(exitCode(report)).toBe(2);
     expect(toText(report, { width: 80, colour: false })).toContain('cannot be reached: nothing is listening there.');
   });
+});
+
+it('comes from the attacks that are listed, each request of them', async () => {
+  const sent: string[] = [];
+  const none = { id: '1.', answers: [], echoes: [] };
+  const record = async (request: GatewayRequest | string) => {
+    sent.push(JSON.stringify(request));
+    return none;
+  };
+  const echo = { method: 'GET', target: '/echo', headers: [] };
+  const gateway = {
+    ...{ echoPath: '/echo', openPath: '/public/x', forbiddenPath: '/staff', host: 'a.example', busy: [] },
+    ...{ to: { origin: 'https://a.example' }, otherHosts: ['b.example'], bearer: 'Bearer token' },
+    ...{ anonymous: none, withToken: none, opened: none, refused: none, admitted: echo, open: echo },
+    ...{ carrier: { request: { authorization: 'Bearer token' }, echo }, identity: ['X-Member-Id', 'X-Member-User'] },
+    send: record,
+    sendBytes: (write: (id: string) => string) => record(write('1.')),
+    framings: () => sendFramings(gateway as never, {}),
+    oddRequests: () => sendOddRequests(gateway as never),
+  };
+  for (const { id, run } of GATEWAY_CHECKS) {
+    sent.push('', id);
+    await run(gateway as never);
+  }
+  const text = sent.join('\n').replace(/x{100,}/g, ({ length }) => `x*${length}`);
+  await expect(`${text.trim()}\n`).toMatchFileSnapshot('support/gateway-attacks.txt');
 });

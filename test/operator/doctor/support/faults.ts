@@ -124,11 +124,11 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'a host taken from X-Forwarded-Host',
     finds: ['reach.forwarded-host'],
-    says: /x-forwarded-host/,
+    says: /with x-forwarded-host: .*with forwarded: host=.*with host: /s,
     fault: back(
-      ({ headers, url }) => headers['x-forwarded-host'] !== undefined && url.pathname === RFC8414,
-      (answered, { headers, url }) => {
-        answered.body = answered.body.replaceAll(`http://${url.host}`, `https://${headers['x-forwarded-host']}`);
+      ({ headers, url }) => JSON.stringify(headers).includes('coursegate-doctor.invalid') && url.pathname === RFC8414,
+      (answered, { url }) => {
+        answered.body = answered.body.replaceAll(`http://${url.host}`, 'https://coursegate-doctor.invalid');
       },
     ),
   },
@@ -664,27 +664,38 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'a script accepted as a redirect URI',
     finds: ['registration.script-uri'],
-    fault: registers((all) => uris(all).some((uri) => /^javascript:/i.test(uri))),
+    says: /^javascript:.*^JaVaScRiPt:.*^data:.*^vbscript:.*^file:.*^view-source:https/ms,
+    fault: registers((all) => uris(all).some((uri) => /^(?!https?:)[\w-]+:/i.test(uri))),
   },
   {
     what: 'a plain http redirect URI accepted',
     finds: ['registration.plain-http-uri'],
-    fault: registers((all) => uris(all).some((uri) => uri.startsWith('http://coursegate'))),
+    says: /^http:\/\/coursegate-.*^http:\/\/127\.0\.0\.1\.coursegate-.*^http:\/\/192\.168\.1\.1/ms,
+    fault: registers((all) => uris(all).some((uri) => /^http:\/\/(?!127\.0\.0\.1\/)/.test(uri))),
   },
   {
-    what: 'a wildcard redirect URI accepted',
+    what: 'a wildcard, a fragment and a user name accepted in a redirect URI',
     finds: ['registration.odd-uri'],
-    fault: registers((all) => uris(all).some((uri) => uri.includes('*'))),
+    says: /\*\.coursegate-.*callback#x is registered.*bank\.example@/s,
+    fault: registers((all) => uris(all).some((uri) => /[*#@]/.test(uri))),
   },
   {
-    what: 'an unlimited client name',
+    what: 'an unlimited client name, and unlimited redirect URIs',
     finds: ['registration.bounds'],
-    fault: registers((all) => String(all.client_name).length > 1000),
+    says: /50,000 characters: registered.*1,000 redirect URIs: registered/s,
+    fault: registers((all) => String(all.client_name).length > 1000 || uris(all).length > 100),
   },
   {
-    what: 'registration with the password grant',
+    what: 'registration with other grants than the authorization code',
     finds: ['registration.grants'],
-    fault: registers((all) => JSON.stringify(all).includes('"password"')),
+    says: /for password, client_credentials, urn:coursegate-doctor:nonsense\n.*for implicit, token$/,
+    fault: registers((all) => /"(password|implicit)"/.test(JSON.stringify(all))),
+  },
+  {
+    what: 'a redirect URI that is no URI accepted',
+    finds: ['registration.errors'],
+    says: /is accepted/,
+    fault: registers((all) => uris(all).includes('not an address')),
   },
   {
     what: 'an HTML page for an invalid registration',
@@ -723,9 +734,9 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'PKCE with plain accepted',
     finds: ['authorization.pkce-plain'],
-    says: /plain leads to sign-in/,
+    says: /^plain leads to sign-in\na challenge without a method leads to sign-in$/,
     fault: authorize((all) => {
-      if (all.get('code_challenge_method') === 'plain') all.set('code_challenge_method', 'S256');
+      if (all.has('code_challenge')) all.set('code_challenge_method', 'S256');
     }),
   },
   {
@@ -744,6 +755,15 @@ export const BROKEN: readonly Broken[] = [
         body: '',
       }),
     ),
+  },
+  {
+    what: 'redirect URIs compared by their beginning',
+    finds: ['authorization.redirect-uri'],
+    says: /\.\.\/stranger is accepted.*callbackstranger is accepted.*invalid\/callback is accepted/s,
+    fault: authorize((all) => {
+      if (/stranger|^http:.*invalid/.test(all.get('redirect_uri') ?? ''))
+        all.set('redirect_uri', 'http://127.0.0.1/callback');
+    }),
   },
   {
     what: 'a loopback redirect URI compared with its port',
@@ -776,9 +796,13 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   {
-    what: 'a leaking Referer',
+    what: 'a leaking Referer, and pages that may be cached and framed',
     finds: ['authorization.headers'],
-    fault: back(at(AUTHORIZE), ({ headers }) => void delete headers['referrer-policy']),
+    says: /may be cached.*has no Referrer-Policy.*may be framed/s,
+    fault: back(at(AUTHORIZE), ({ headers }) => {
+      for (const name of ['referrer-policy', 'cache-control', 'content-security-policy', 'x-frame-options'])
+        delete headers[name];
+    }),
   },
   {
     what: 'a server error for a missing client document',
