@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConnectError } from '../../../src/operator/connect/connect-error.ts';
+import { explain } from '../../../src/operator/connect/oauth/explain.ts';
 import { rawRequest } from '../../support/raw.ts';
 import { CookieBrowser } from './support/cookie-browser.ts';
 import { runConnect as run } from './support/run-connect.ts';
@@ -190,6 +191,11 @@ describe('connect', () => {
   it('fails if the site still accepts a revoked token', async () => {
     const { origin } = await start({ deafToRevocation: true });
     expect((await run(origin)).error?.message).toContain('after it was revoked');
+    await gate?.close();
+    const failing = await start({ failsAfterRevocation: true });
+    const { error, progress } = await run(failing.origin);
+    expect(error?.message).toMatch(/ answered 503 without usable data\.$/);
+    expect(progress).toContain('✗ Checking that the token was revoked');
   });
 
   it('gives up after the timeout, and immediately when aborted', async () => {
@@ -212,6 +218,17 @@ describe('connect', () => {
       },
     });
     expect(error).toBeUndefined();
+  });
+
+  it.each([
+    [new DOMException('', 'TimeoutError'), 'unreachable', /^Reading failed: the server did not answer in time\.$/],
+    [new DOMException('', 'AbortError'), 'interrupted', /^Cancelled\./],
+    [new Error('odd\u001b[2J'), 'failed', /^Reading failed: odd\P{Cc}*\.$/u],
+    ['text', 'failed', /^Reading failed: something unexpected happened\.$/],
+  ])('explains %s', (thrown, end, says) => {
+    const { message, advice, ...error } = explain(thrown, 'Reading');
+    expect([message, error.end]).toEqual([expect.stringMatching(says), end]);
+    expect(advice === '').toBe(end === 'interrupted');
   });
 
   it('explains what is wrong with an address', async () => {

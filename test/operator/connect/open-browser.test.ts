@@ -9,11 +9,17 @@ describe('browserCommand', () => {
     expect(browserCommand(URL_, linux({ DISPLAY: ':0' }))).toEqual(['xdg-open', URL_]);
     expect(browserCommand(URL_, linux({ WAYLAND_DISPLAY: 'w' }))).toEqual(['xdg-open', URL_]);
     expect(browserCommand(URL_, { ...linux({}), platform: 'darwin' })).toEqual(['open', URL_]);
-    expect(browserCommand(URL_, { ...linux({}), platform: 'win32' })?.at(-1)).toBe(URL_);
+    expect(browserCommand(URL_, { ...linux({}), platform: 'win32' })).toEqual([
+      'rundll32.exe',
+      'url.dll,FileProtocolHandler',
+      URL_,
+    ]);
+    expect(browserCommand('http://localhost:8080/', linux({ DISPLAY: ':0' }))?.[0]).toBe('xdg-open');
   });
 
   it('returns nothing without a display, or for something other than a web address', () => {
     expect(browserCommand(URL_, linux({}))).toBeUndefined();
-    expect(browserCommand('file:///etc/passwd', linux({ DISPLAY: ':0' }))).toBeUndefined();
+    for (const url of ['file:///etc/passwd', 'xhttp://school.example', 'https+x://school.example', 'nonsense'])
+      expect(browserCommand(url, linux({ DISPLAY: ':0' }))).toBeUndefined();
   });
 });

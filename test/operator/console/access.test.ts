@@ -45,6 +45,9 @@ describe('the console', () => {
       const { status, location, text } = await ask(world.admin, path);
       expect([path, status, location?.split('?')[0], text]).toEqual([path, 303, '/console/sign-in', '']);
     }
+    // There is nothing to lead back to.
+    for (const path of ['/console', `/console/apps?q=${'x'.repeat(1024)}`])
+      expect((await ask(world.admin, path)).location).toBe('/console/sign-in');
     for (const path of ['/console', '/console/keys', '/console/sign-out']) {
       const { status, text } = await ask(world.admin, path, { method: 'POST', form: {} });
       expect([path, status]).toEqual([path, 401]);
@@ -73,6 +76,7 @@ describe('the console', () => {
     expect(page.text).toContain('Signed in with the admin secret');
     const nowhere = await session.get('/console/nowhere');
     expect([nowhere.status, nowhere.text.includes('The console has no page at this address.')]).toEqual([404, true]);
+    expect(nowhere.text).toContain('<a href="/console">Back to the overview</a>');
     expect((await session.get('/console/sign-in?to=/console/keys')).location).toBe('/console/keys');
 
     expect((await session.post('/console/sign-out')).text).toContain('<h1>Signed out</h1>');
@@ -84,6 +88,8 @@ describe('the console', () => {
     for (const to of ['https://evil.example', '//evil.example', '/livez', '/consoles', '/console\\@evil.example/\n']) {
       expect((await signIn({ secret: COMMAND_SECRET, to })).location ?? '/console').toBe('/console');
     }
+    const wrong = await signIn({ secret: 'x', to: '/console/keys' });
+    expect(wrong.text).toContain('name="to" value="/console/keys"');
   });
 
   it('sets a cookie for itself alone, and pages that load nothing from elsewhere', async () => {
@@ -118,6 +124,7 @@ describe('the console', () => {
     for (let minutes = 0; minutes < 8 * 60; minutes += 20) {
       const page = await ask(world.admin, '/console', { headers: { cookie } });
       expect([minutes, page.status]).toEqual([minutes, 200]);
+      if (minutes === 460) expect(page.cookies[0]).toContain('; Max-Age=1200;');
       cookie = page.cookies[0]?.split(';')[0] ?? cookie;
       now += 20 * MINUTE;
     }
@@ -178,6 +185,14 @@ describe('a link of coursegate console', () => {
     expect([again.status, again.cookies]).toEqual([401, []]);
     expect(again.text).toContain('already used');
     expect(audited()).toEqual([['command_refused', 'wrong console link', undefined, '127.0.0.1']]);
+  });
+
+  it('is used up for as long as it is valid, by a clock that is a minute ahead', async () => {
+    const ahead = link(COMMAND_SECRET, 60);
+    expect((await signIn({ link: ahead })).status).toBe(303);
+    now += 2 * MINUTE;
+    expect((await ask(world.admin, `/console/sign-in?link=${ahead}`)).status).toBe(200);
+    expect((await signIn({ link: ahead })).status).toBe(401);
   });
 
   it('is also used up at other replicas and after a restart', async () => {

@@ -146,6 +146,13 @@ describe('a session is worth nothing', () => {
     // Another program at this host name may have set a cookie of this name beside it.
     const tossed = await ask(world.admin, '/console', { headers: { cookie: `${name}=x; ${session.cookie}` } });
     expect(tossed.status).toBe(200);
+    for (const [many, wanted] of [
+      [3, 200],
+      [4, 303],
+    ] as const) {
+      const cookie = `${`${name}=x; `.repeat(many)}${session.cookie}`;
+      expect((await ask(world.admin, '/console', { headers: { cookie } })).status).toBe(wanted);
+    }
   });
 
   it('at another gate with the same admin secret', async () => {
@@ -162,6 +169,12 @@ describe('a session is worth nothing', () => {
     const listen = { probes: { host: '127.0.0.1', port: Number(new URL(probes).port) } };
     await world.reload({ ...HMAC('NEXT', 'COMMAND_SECRET'), listen });
     expect(await isOpen()).toBe(true);
+    // A link with its secret leads in at once. One with the other secret opens another session, and a bad one none.
+    const link = (secret: string) =>
+      session.get(`/console/sign-in?to=/console/keys&link=${signLink(secret, Math.floor(Date.now() / 1000))}`);
+    expect(await link(COMMAND_SECRET)).toMatchObject({ status: 303, location: '/console/keys' });
+    expect(await link(NEXT)).toMatchObject({ status: 200, text: expect.stringContaining('name="link"') });
+    expect((await link('a-secret-that-is-accepted-nowhere')).status).toBe(401);
     await world.reload({ ...HMAC('NEXT'), listen });
     expect(await isOpen()).toBe(false);
     await world.reload({ ...HMAC('COMMAND_SECRET'), listen });

@@ -30,6 +30,8 @@ export interface TestGateOptions {
   readonly redirect?: (location: URL) => void;
   /** The resource does not check whether a token was revoked. */
   readonly deafToRevocation?: boolean;
+  /** The resource answers 503 to a revoked token. */
+  readonly failsAfterRevocation?: boolean;
   /** The status of every request with a token to a resource. */
   readonly reads?: 401 | 503;
   /** Closes the connection instead of deleting a registration. */
@@ -67,6 +69,7 @@ export async function startTestGate(options: TestGateOptions = {}): Promise<Test
     if (options.reads === 503) return void response.status(503).end();
     const token = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
     const found = await provider.AccessToken.find(token);
+    if (options.failsAfterRevocation === true && found === undefined) return void response.status(503).end();
     const seen = options.deafToRevocation === true && token.length > 20;
     if (options.reads !== 401 && (seen || (found !== undefined && !found.isExpired && found.aud === origin))) {
       response.locals.token = found;
