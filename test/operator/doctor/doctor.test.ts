@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKS } from '../../../src/operator/doctor/checks/checks.ts';
 import { doctor } from '../../../src/operator/doctor/doctor.ts';
+import { patiently } from '../../../src/operator/doctor/rate-limit.ts';
 import { exitCode } from '../../../src/operator/doctor/report.ts';
 import { startRecordingUpstream } from '../../support/recording-upstream.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -51,6 +52,24 @@ describe('the list of checks', () => {
     for (const [name, text] of Object.entries(PAGE_PARTS))
       expect(page.split(`<!-- ${name} -->`)[1]?.split(`<!-- /${name} -->`)[0]?.trim()).toBe(text.trim());
   });
+});
+
+it('waits up to 5 seconds after a 429, once', async () => {
+  const asked = (signal: AbortSignal, ...all: (string | undefined)[]) =>
+    patiently(
+      'the site',
+      signal,
+      async () => all.shift(),
+      (later) => later,
+    );
+  const [over, never] = [AbortSignal.abort(), new AbortController().signal];
+  for (const later of ['5', '', '0'])
+    await expect(asked(over, later)).rejects.toThrow('the time for the audit was over');
+  for (const later of ['6', 'tomorrow'])
+    await expect(asked(over, later)).rejects.toThrow(`the site limits requests (429, retry after ${later} seconds)`);
+  expect(await asked(never, undefined, '1')).toBeUndefined();
+  expect(await asked(never, '-1', undefined)).toBeUndefined();
+  await expect(asked(never, '0', '')).rejects.toThrow('the site limits requests (429)');
 });
 
 it('the doctor sends exactly the requests that clients of both MCP revisions send', async () => {

@@ -55,6 +55,29 @@ const resources = (document: object, path = '') => ({
 });
 const hsts = (value: string) => ({ 'strict-transport-security': value });
 const stream = (coding: string) => ({ 'content-type': 'text/event-stream', 'content-encoding': coding });
+const DISCOVERED = {
+  issuer: 'x',
+  authorization_endpoint: 'a',
+  token_endpoint: 't',
+  scopes_supported: ['offline_access', 'me'],
+};
+/** A copy of the metadata, and what the gate's own OpenAPI document says. */
+const copied = (document: object, own = {}, headers: object = { 'x-request-id': 'x' }, flow = {}) => ({
+  ...resources({ scopes_supported: [] }, '/mcp'),
+  ...server({ ...DISCOVERED, ...document }),
+  ...asking(
+    answer(200, headers, {
+      components: {
+        securitySchemes: {
+          oauth2: {
+            flows: { authorizationCode: { authorizationUrl: 'a', tokenUrl: 't', scopes: { me: '' }, ...flow } },
+          },
+          ...own,
+        },
+      },
+    }),
+  ),
+});
 const NOW = Date.parse('2026-11-23T08:00:00Z');
 const clock = (seconds: number, headers = {}) => ({
   ...{ origin: 'https://school.example', path: '', now: () => NOW },
@@ -146,10 +169,21 @@ export const VERDICTS: readonly (readonly [check: string, known: object, says: R
   ['server.apps-may-come', server({}), /^failure: neither by document nor by registration/],
   ['server.apps-may-come', server({ client_id_metadata_document_supported: true }), /^pass: by document$/],
   ['server.public-clients', server({}), /^warning: missing, which means client_secret_basic$/],
+  ['server.copy', copied({}), /^pass: \/at: copies, the same as/],
+  ['server.copy', copied({ scopes_supported: ['you'] }), /^failure: \/at is a copy with another scopes_supported than/],
+  ['server.copy', copied({ scopes_supported: ['me', 'you'] }), /^failure: .*another scopes_supported than/],
+  ['server.copy', copied({ token_endpoint: 'x' }), /^failure: .*another token_endpoint than/],
+  ['server.copy', copied({ authorization_endpoint: 'x' }), /^failure: .*another authorization_endpoint than/],
+  ['server.copy', copied({ registration_endpoint: 'x' }), /^failure: .*another registration_endpoint than/],
+  ['server.copy', copied({}, { registrationAccessToken: {} }), /^failure: .*another registration_endpoint than/],
+  ['server.copy', copied({ registration_endpoint: 'x' }, { registrationAccessToken: {} }), /^pass/],
+  ['server.copy', copied({}, {}, {}), /^Unavailable: they are copies, or not of coursegate/],
+  ['server.copy', copied({}, { oauth2: {} }), /^Unavailable: they are copies, or not of coursegate/],
 
   ['endpoint.keys', { ...keys(), ...asking(json(404, { keys: [EC] })) }, /^failure: \/at is not a JWKS \(404\)$/],
   ['endpoint.keys', { ...keys(), ...asking(json(200, {})) }, /^failure: \/at is not a JWKS \(200\)$/],
   ['endpoint.keys', keys(), /^failure: the set is empty$/],
+  ['endpoint.keys', keys({ ...EC, d: 'x', k: 'x' }), /^failure: a key without kid is .*\(d, k\)$/],
   ['endpoint.keys', keys(EC), /^pass: 1 keys$/],
   ['endpoint.keys', keys({ ...EC, kid: 'a' }, EC), /^warning: a key has no kid$/],
   ['endpoint.keys', keys({ ...EC, kid: 'a' }, { ...EC, kid: 'a' }), /^warning: two keys have the kid a$/],
@@ -186,6 +220,7 @@ export const VERDICTS: readonly (readonly [check: string, known: object, says: R
   ),
   ['endpoint.there', posting(answer(400)), /^pass: 1 addresses answer$/],
 
+  ['challenge.present', protectedBy(bearer('realm="x"'), bearer('realm="x"')), /^pass: \/at$/],
   ['challenge.present', protectedBy(answer(200), answer(200)), /^warning: no known address requires a token$/],
   ['challenge.present', protectedBy(answer(401), answer(403)), /^failure: \/at: 403 without a challenge$/],
   [
