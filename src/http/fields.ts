@@ -5,8 +5,6 @@ export interface FieldBounds {
   readonly known?: readonly string[];
   /** Characters of a value. */
   readonly longest: number;
-  /** Whether values may have line breaks and tabs, as a text area sends them. */
-  readonly lines?: boolean;
 }
 
 const MOST = 500;
@@ -17,10 +15,7 @@ const LONGEST_PARAM = 2048;
  * The fields of a query or a form, in which no name may be repeated: there is no telling which of its values counts.
  * Throws GatewayError `invalid_request`.
  */
-export function readFields(
-  encoded: string,
-  { known, longest, lines = false }: FieldBounds,
-): Readonly<Record<string, string>> {
+export function readFields(encoded: string, { known, longest }: FieldBounds): Readonly<Record<string, string>> {
   const fields: Record<string, string> = Object.create(null);
   let count = 0;
   for (const [name, value] of new URLSearchParams(encoded)) {
@@ -31,7 +26,7 @@ export function readFields(
       );
     if (known?.includes(name) === false) throw invalidRequest(`Unknown parameter "${name}".`);
     if (name in fields) throw invalidRequest(`The parameter "${name}" must not be repeated.`);
-    if (!isPlainText(lines ? value.replace(/[\t\r\n]/g, ' ') : value, longest))
+    if (!isPlainText(value, longest))
       throw invalidRequest(`The parameter "${name}" is too long or contains control characters.`);
     fields[name] = value;
   }

@@ -131,10 +131,7 @@ export function createAccess(callers: Callers, { frame, sessions, onceOnly }: Ac
     },
 
     async submit(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const given = readFields((await readBody(request, BODY_LIMIT)).toString('utf8'), {
-        longest: BODY_LIMIT,
-        lines: true,
-      });
+      const given = readFields((await readBody(request, BODY_LIMIT)).toString('utf8'), { longest: BODY_LIMIT });
       const to = returnPath(given.to);
       const proof = await proved(request, given);
       if (proof !== undefined) {

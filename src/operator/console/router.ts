@@ -30,9 +30,9 @@ interface RouterParts<Sources> {
 /** What the router itself uses. */
 type Reporting = Pick<ConsoleSources, 'onError'>;
 
-/** Bytes of a form: the widest one lists the routes that observe mode proposes. */
-const LONGEST_FORM = 64 * 1024;
-const FIELDS = { longest: 8192, lines: true };
+/** Bytes of a form. No page has a text area. */
+const LONGEST_FORM = 16 * 1024;
+const FIELDS = { longest: 8192 };
 const ENDED = 'Your session has ended. Sign in, and try again.';
 const METHODS = ['GET', 'HEAD', 'POST'];
 

@@ -239,6 +239,14 @@ describe('the actions', () => {
     expect(await names('/console/apps?q=app-2')).toEqual([]);
   });
 
+  it('refuse a reason that is too long, and a path that is no text', async () => {
+    const { status, text } = await operator.post(path('members', 'm-9', 'revoke'), { reason: 'x'.repeat(201) });
+    expect([status, text.includes('The reason is longer than 200 characters.')]).toEqual([400, true]);
+    const odd = await operator.get('/console/members/%ff');
+    expect([odd.status, odd.text.includes('The address is not percent-encoded UTF-8.')]).toEqual([400, true]);
+    expect(actions()).toEqual([]);
+  });
+
   it('take nothing away without asking first', async () => {
     for (const to of [path('members', 'm-9', 'revoke'), path('apps', 'app-0', 'delete'), '/console/consent']) {
       const asked = await operator.get(to);

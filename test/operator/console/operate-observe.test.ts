@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type LoadedConfig, loadConfig } from '../../../src/config/load.ts';
 import { checkText } from '../../../src/generation/check-text.ts';
 import { createLog } from '../../../src/operations/log.ts';
+import { replaceFile, whyNotWritable } from '../../../src/operator/console/operate/config-file.ts';
 import { createProposals } from '../../../src/operator/console/operate/proposal.ts';
 import { type Gateway, startGateway } from '../../../src/process/gateway.ts';
 import { followConfig } from '../../../src/process/watch/follow.ts';
@@ -185,6 +186,16 @@ describe('the page of observe mode', () => {
       refused: 'Observe mode is not decided by this file: an environment variable overrides it.',
     });
   });
+});
+
+it('replaces no file that has changed while the new one was written, and leaves nothing behind', async () => {
+  const before = text();
+  expect(await replaceFile(file, 'new', `${before}x`)).toBe('it has been changed meanwhile');
+  expect([text(), readdirSync(folder).toSorted()]).toEqual([before, ['coursegate.yaml', 'gate.yaml', 'log']]);
+  const gone = join(folder, 'gone');
+  expect(await replaceFile(gone, 'new', '')).toBe('the system says ENOENT');
+  expect(await whyNotWritable(gone)).toBe('the system says ENOENT');
+  expect(await whyNotWritable(file)).toBeUndefined();
 });
 
 describe('accepting the proposal', () => {

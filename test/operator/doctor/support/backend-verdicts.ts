@@ -3,7 +3,7 @@ interface Answer {
   readonly said?: string;
 }
 
-const [GOOD, NO]: readonly Answer[] = [{ status: 200 }, { status: 401, said: 'invalid' }];
+const [GOOD, NO]: readonly [Answer, Answer] = [{ status: 200 }, { status: 401, said: 'invalid' }];
 /** A backend that verifies everything. */
 const VERIFIES = {
   ...{ valid: GOOD, none: { status: 401, said: 'none' }, forged: NO, expired: NO },

@@ -6,7 +6,8 @@ const answer = (status: number, headers = {}, body: unknown = '', url = 'https:/
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PAGE = { 'content-type': 'text/html' };
 const json = (status: number, body: unknown) => answer(status, JSON_TYPE, body);
-const asking = (got: object) => ({ ask: async () => got });
+/** Answers in turn; the last one again and again. */
+const asking = (...all: object[]) => ({ ask: async () => (all.length > 1 ? all.shift() : all[0]) });
 
 const server = (document: object, more = {}) => ({
   origin: 'https://school.example',
@@ -287,6 +288,18 @@ export const VERDICTS: readonly (readonly [check: string, known: object, says: R
   ],
   ['mcp.buffering', { ...mcp(answer(401)), ...asking(answer(200, stream('identity'))) }, /^pass: events arrive/],
 
+  ['edge.body-size', { ...mcp(answer(401)), ...asking(answer(400), answer(200)) }, /^pass: 400$/],
+  [
+    'edge.body-size',
+    { ...mcp(answer(401)), ...asking(answer(500, PAGE), answer(200)) },
+    /^warning: it gets 500 text\/html$/,
+  ],
+  [
+    'edge.body-size',
+    { ...mcp(answer(401)), ...asking(answer(403, PAGE), answer(401)) },
+    /^warning: it gets 403 text\/html$/,
+  ],
+  ['edge.body-size', { ...mcp(answer(401)), ...asking(answer(413, PAGE)) }, /^warning: 413, from something in front/],
   ['edge.body-size', { ...mcp(answer(401)), ...asking(answer(413)) }, /^warning: 413$/],
   ['edge.body-size', { ...mcp(answer(401)), ...asking(answer(503)) }, /^Unavailable: a small request gets 503 too$/],
 
@@ -335,6 +348,22 @@ export const VERDICTS: readonly (readonly [check: string, known: object, says: R
     'registration.management',
     registering({ registration_client_uri: 'https://school.example/r', registration_access_token: 'x' }),
     /^warning: DELETE gets 401$/,
+  ],
+  [
+    'registration.management',
+    registering(
+      { registration_client_uri: 'https://school.example/r', registration_access_token: 'x y' },
+      asking(answer(401), answer(204)),
+    ),
+    /^warning: .*cannot be deleted/,
+  ],
+  [
+    'registration.management',
+    registering(
+      { registration_client_uri: 'https://school.example/r', registration_access_token: 'x' },
+      asking(answer(401), answer(204)),
+    ),
+    /^pass: 401 to strangers, 204 to DELETE$/,
   ],
   [
     'registration.public',
