@@ -225,6 +225,29 @@ describe('pages of a list', () => {
     expect([start.rows, start.previous]).toEqual([first.rows, undefined]);
   });
 
+  it.each([false, true])(
+    'are the first of very many rows, in whatever order they come, descending: %s',
+    async (descending) => {
+      const many = Array.from({ length: 2000 }, (_, at) => ({ id: `r${String(at).padStart(4, '0')}` }));
+      const options = {
+        keep: ({ id }: { id: string }) => id !== 'r0003',
+        order: { key: () => 0, descending },
+        limit: 7,
+      };
+      const ids = (from: number, to: number) => {
+        const kept = many.map(({ id }) => id).filter((id) => id !== 'r0003');
+        return (descending ? kept.toReversed() : kept).slice(from, to);
+      };
+      for (const all of [many, many.toReversed()]) {
+        const first = await pageOf(all, { ...options, cursor: undefined });
+        expect([first.rows.map(({ id }) => id), first.total]).toEqual([ids(0, 7), 1999]);
+        const second = await pageOf(all, { ...options, cursor: first.next });
+        expect(second.rows.map(({ id }) => id)).toEqual(ids(7, 14));
+        expect((await pageOf(all, { ...options, cursor: second.previous })).rows).toEqual(first.rows);
+      }
+    },
+  );
+
   it('go on behind a row that is gone', async () => {
     const first = await page(rows);
     const rest = rows.filter(({ id }) => id !== first.rows.at(-1)?.id);
