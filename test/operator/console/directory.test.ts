@@ -240,6 +240,7 @@ describe('the actions', () => {
   });
 
   it('refuse a reason that is too long, and a path that is no text', async () => {
+    audited = [];
     const { status, text } = await operator.post(path('members', 'm-9', 'revoke'), { reason: 'x'.repeat(201) });
     expect([status, text.includes('The reason is longer than 200 characters.')]).toEqual([400, true]);
     const odd = await operator.get('/console/members/%ff');

@@ -315,9 +315,12 @@ describe('attempts', () => {
   });
 
   it('are shown on the first page when they stopped', async () => {
+    await (await fetch(`${world.origin}/api/v1/whoami`, { headers: { 'user-agent': 'bot' } })).arrayBuffer();
+    pass(601);
     await createBrowser().open((await authorizationRequest(app, { scope: 'teleport' })).url);
     const { text } = await (await openConsole(world)).get('/console');
     expect(plain(text)).toContain('Study Buddy stopped The app asks for a scope that does not exist');
+    expect(plain(text)).toContain('All that stopped (2) 1 of them named no app.');
   });
 });
 

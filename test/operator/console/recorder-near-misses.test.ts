@@ -432,6 +432,41 @@ it('every cause has a near miss, and its own name', () => {
   expect(Object.keys(ROWS).toSorted()).toEqual([...CAUSES.map(({ id }) => id), 'unknown'].toSorted());
 });
 
+const approved: Noted = { kind: 'consent', outcome: 'approved' };
+const used: Noted = { kind: 'use' };
+const overreach: Noted = { kind: 'use', status: 403, error: 'insufficient_scope' };
+it.each<[steps: readonly Noted[], minutes: number, before: string, after: string]>([
+  [[metadata], 10, 'open', 'stopped'],
+  [[{ kind: 'registration', status: 201 }], 10, 'open', 'stopped'],
+  [[{ kind: 'authorization' }], 15, 'open', 'stopped'],
+  [[{ kind: 'sign-in' }], 15, 'open', 'stopped'],
+  [[approved], 15, 'open', 'stopped'],
+  [[approved, { kind: 'code' }], 2, 'open', 'stopped'],
+  [[token], 10, 'open', 'stopped'],
+  [[token, { kind: 'refresh' }], 10, 'open', 'connected'],
+  [[token, used, { kind: 'refresh' }], 10, 'connected', 'connected'],
+  [[token, used], 2, 'connected', 'connected'],
+  [[token, refusedToken], 2, 'open', 'stopped'],
+  [[token, used, refusedToken], 2, 'connected', 'stopped'],
+  [[token, refusedToken, token], 10, 'open', 'stopped'],
+  [[token, used, overreach], 2, 'connected', 'connected'],
+  [[token, overreach], 2, 'stopped', 'stopped'],
+  [[token, { kind: 'revocation', grantId: 'g' }], 0, 'ended', 'ended'],
+  [[token, { kind: 'revocation' }], 0, 'open', 'stopped'],
+  [[token, { kind: 'revocation', grantId: 'g' }, { kind: 'authorization' }], 15, 'open', 'stopped'],
+  [[token, { kind: 'revocation', grantId: 'g', status: 400 }], 0, 'stopped', 'stopped'],
+])('%j waits %s minutes, %s until then and %s after', (noted, minutes, before, after) => {
+  const attempt = { id: 'one', steps: noted.map(stepOf), left: 0 };
+  const last = (noted.length - 1) * 1000;
+  const stateAt = (now: number, wasUsed = false) => standstillOf(attempt, now, wasUsed).state;
+  expect([stateAt(last + minutes * 60_000 - 1), stateAt(last + minutes * 60_000)]).toEqual([before, after]);
+});
+
+it('an attempt whose token was used later is connected', () => {
+  const attempt = { id: 'one', steps: [stepOf(approved, 0), stepOf(token, 1)], left: 0 };
+  expect(standstillOf(attempt, 86_400_000, true).state).toBe('connected');
+});
+
 function changed(steps: readonly Noted[], change: Change): readonly Noted[] {
   return isSteps(change) ? change : [...steps.slice(0, -1), { ...(steps.at(-1) as Noted), ...change }];
 }
@@ -442,13 +477,14 @@ function isSteps(change: Change): change is readonly Noted[] {
 
 /** The cause that is shown a day later. */
 function causeAfter(noted: readonly Noted[]): string {
-  const steps = noted.map((step, index): AttemptStep => {
-    const since = step.since ?? index * 1000;
-    const unremarkable = { endpoint: '', status: 200, userAgent: 'app/1', network: '192.0.2.0', times: 1, took: 1 };
-    return { ...unremarkable, ...step, at: since, since };
-  });
-  const attempt = { id: 'one', steps, left: 0 };
+  const attempt = { id: 'one', steps: noted.map(stepOf), left: 0 };
   const { state, at } = standstillOf(attempt, 86_400_000);
   expect(state).toBe('stopped');
   return causeOf({ origin: ORIGIN, codeLifetime: 60, replayWindow: 30, attempt, at }).id;
+}
+
+function stepOf(step: Noted, index: number): AttemptStep {
+  const since = step.since ?? index * 1000;
+  const unremarkable = { endpoint: '', status: 200, userAgent: 'app/1', network: '192.0.2.0', times: 1, took: 1 };
+  return { ...unremarkable, ...step, at: since, since };
 }
