@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type BackendSessions, storedBackendSessions } from '../../src/authorization-server/backend-sessions.ts';
 import { storedGrants } from '../../src/authorization-server/grants.ts';
+import { carriedOver } from '../../src/config/carried-over.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { createCredentials } from '../../src/upstream/credentials/create-credentials.ts';
 import type { Credential } from '../../src/upstream/credentials/credential.ts';
 import { sessionReplay } from '../../src/upstream/credentials/session-replay.ts';
+import { upstreamConfig } from '../support/upstream-config.ts';
 import { MEMBER } from '../upstream/gate.ts';
 
 const WHY = { by: 'operator', reason: 'grant_revoked' } as const;
@@ -76,6 +79,41 @@ describe('a cookie that the backend sets', () => {
     return made;
   };
   const set = (...values: string[]) => values.flatMap((value) => ['Set-Cookie', value]);
+
+  it('is known to be the member’s for a while, unless the lookup or the credential has changed', async () => {
+    const all = carriedOver();
+    let asked = 0;
+    const credentialFor = (lookup: unknown, check = 60) => {
+      const credential = { kind: 'session' as const, cookies: ['sid'], check, over: { statuses: [401] } };
+      const made = createCredentials({
+        upstreams: { school: upstreamConfig('http://127.0.0.1:1', { credential }) },
+        secrets: new Map(),
+        asked: lookup,
+        loginUrl: '/login',
+        call: () => Promise.reject(new Error('nothing is asked')),
+        share: all.share(),
+        sessions,
+        ended: async () => undefined,
+        async owner() {
+          asked += 1;
+          return { sub: MEMBER.sub, setCookie: [] };
+        },
+        origin: 'https://school.example',
+        clock: Date.now,
+      })('school');
+      if (made === undefined) throw new Error('there is no credential');
+      return made;
+    };
+    for (const [lookup, check, times] of [
+      ['/me', 60, 1],
+      ['/me', 60, 1],
+      ['/whoami', 60, 2],
+      ['/whoami', 90, 3],
+    ] as const) {
+      await attempt(credentialFor(lookup, check));
+      expect(asked).toBe(times);
+    }
+  });
 
   it('is stored or removed if its name is listed, and ignored otherwise', async () => {
     const { inspect } = await attempt(replay());

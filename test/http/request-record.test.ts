@@ -22,6 +22,13 @@ it('has no steps until one is noted, and nothing to explain', () => {
   expect(record.steps).toEqual([{ kind: 'token' }]);
 });
 
+it('says nothing about an upstream, a member or a failure until something is known', () => {
+  expect(record).toMatchObject({ outcome: 'public', areas: [], reason: '', oauthError: '', upstream: '' });
+  expect(record).toMatchObject({ upstreamMilliseconds: -1, mediaType: '', streaming: false, route: 'none' });
+  record.refusedWith('invalid_grant');
+  expect(record).toMatchObject({ outcome: 'refused', reason: 'invalid_grant', oauthError: 'invalid_grant' });
+});
+
 it('keeps one step of each kind, to which later notes add', () => {
   record.noteStep('authorization', { clientId: 'app', outcome: 'sent', parameters: { scope: 'a', prompt: 'none' } });
   record.noteStep('code', { grantId: 'g-1' });

@@ -1,12 +1,16 @@
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { carriedOver } from '../../src/config/carried-over.ts';
+import type { UpstreamConfig } from '../../src/config/schema.ts';
+import { createPools } from '../../src/upstream/pools.ts';
 import {
   answerOk,
   type RecordingUpstream,
   startRawUpstream,
   startRecordingUpstream,
 } from '../support/recording-upstream.ts';
+import { upstreamConfig } from '../support/upstream-config.ts';
 import { startGate, type TestGate } from './gate.ts';
 import { getOnOwnConnection } from './on-own-connection.ts';
 
@@ -97,6 +101,35 @@ describe('an upstream with a limit of three requests and five streams', () => {
     if (leaves) request.destroy();
     await expect.poll(occupied).toEqual([0, 0]);
     await upstream.last().closed;
+  });
+});
+
+describe('a changed configuration', () => {
+  const before = upstreamConfig('http://127.0.0.1:1');
+  const isCarriedOver = (change: Partial<UpstreamConfig>): boolean => {
+    const all = carriedOver();
+    const [old, next] = [before, { ...before, ...change }].map((school) =>
+      createPools({ school }, undefined, all.share()).get('school'),
+    );
+    return old === next;
+  };
+
+  it.each<Partial<UpstreamConfig>>([
+    { url: 'http://127.0.0.1:2' },
+    { timeout: 9 },
+    { connectTimeout: 1 },
+    { streamTimeout: 60 },
+    { maxRequests: 3 },
+    { maxStreams: 3 },
+    { breaker: { failures: 5, cooldown: 6 } },
+    { identity: ['assertion'] },
+    { client: 'undici' },
+  ])('opens an upstream again for %j', (change) => {
+    expect(isCarriedOver(change)).toBe(false);
+  });
+
+  it('carries an upstream over that has not changed, whatever else has', () => {
+    expect(isCarriedOver({ aliases: ['app.internal'], tunnelTimeout: 5 })).toBe(true);
   });
 });
 

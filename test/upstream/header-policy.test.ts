@@ -94,15 +94,16 @@ describe('Host', () => {
   });
 });
 
-describe('request fields', () => {
-  const sent = async (path: string, config: Partial<UpstreamConfig>, ...lines: string[]) =>
-    withGate(config, async (gate) => {
-      const fields = ['Host: a', ...lines, path === '/live' ? UPGRADE : 'Connection: close'];
-      await gate.raw(`GET ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`);
-      const raw = upstream.last().rawHeaders;
-      return raw.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
-    });
+/** The names that the upstream receives of these lines. */
+const sent = async (path: string, config: Partial<UpstreamConfig>, ...lines: string[]) =>
+  withGate(config, async (gate) => {
+    const fields = ['Host: a', ...lines, path === '/live' ? UPGRADE : 'Connection: close'];
+    await gate.raw(`GET ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`);
+    const raw = upstream.last().rawHeaders;
+    return raw.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+  });
 
+describe('request fields', () => {
   const USUAL = [
     ...['Accept: a', 'Accept-Language: en', 'Content-Type: text/plain', 'If-None-Match: "1"', 'Range: bytes=0-1'],
     ...['User-Agent: a', 'Origin: http://gate.test', 'Referer: a', 'Idempotency-Key: 1', 'Sec-Fetch-Mode: cors'],
@@ -139,6 +140,44 @@ describe('request fields', () => {
     const names = await sent(path, { headers }, 'x-admin: 1', 'User-Agent: a', 'Cookie: a=1', 'Accept: a');
     expect(names).toContain('accept');
     for (const name of ['x-admin', 'user-agent', 'cookie']) expect(names).not.toContain(name);
+  });
+});
+
+describe('the fields of a credential', () => {
+  type Credential = NonNullable<UpstreamConfig['credential']>;
+  const secret = {} as Extract<Credential, { kind: 'key' }>['secret'];
+  const session: Credential = {
+    ...{ kind: 'session', cookies: ['sid'], check: 60, over: { statuses: [401] } },
+    csrf: { cookie: 'c', header: 'X-CSRF-Token' },
+  };
+  const mint = { method: 'POST', path: '/{member.id}' } as const;
+  const ALL = ['authorization', 'cookie', 'x-csrf-token', 'x-school-token'];
+
+  it.each<[string, Credential, readonly string[], readonly string[]]>([
+    ['a session', session, ['x-school-token'], ALL],
+    [
+      'a token',
+      { kind: 'token', mint, token: '/token', lifetime: 300, header: 'X-School-Token' },
+      ['x-csrf-token'],
+      ['authorization', 'cookie', 'x-csrf-token'],
+    ],
+    [
+      'a key in Authorization',
+      { kind: 'key', header: 'Authorization', secret },
+      ['x-csrf-token', 'x-school-token'],
+      ALL,
+    ],
+    ['a key in the query', { kind: 'key', query: 'key', secret }, ['x-csrf-token', 'x-school-token'], ALL],
+  ])('of %s are taken from no app, and the site keeps what is its own', async (_what, credential, ofApps, ofSite) => {
+    const headers = { ...NONE, request: { allow: ['X-CSRF-Token', 'X-School-Token'], drop: [] } };
+    const fields = ['Authorization: Basic eDp5', 'Cookie: sid=1', 'x-csrf-token: 1', 'x-school-token: 1'];
+    for (const [path, expected] of [
+      ['/api/x', ofApps],
+      ['/x', ofSite],
+    ] as const) {
+      const names = await sent(path, { headers, credential }, ...fields);
+      expect(names.filter((name) => ALL.includes(name)).toSorted()).toEqual(expected);
+    }
   });
 });
 
