@@ -65,6 +65,7 @@ describe('a mistake in the mapping is reported with its line', () => {
     ['name: "drop",', 'root: "you",', 'Mutation.leave: root: a mutation is itself a root field'],
     ['extend enum Condition', 'extend enum Conditions', 'Conditions: the contract has no such type'],
     ['  ON @upstream', '  ONN @upstream', 'Condition.ONN: the contract has nothing with this name'],
+    ['  ON @upstreamName(source: "people", name: "OLD_ON")', '  ON', 'Condition.ON: needs @upstreamName'],
     [
       'extend input',
       'extend type Place { label: String! @graphql(source: "people") }\nextend input',

@@ -39,6 +39,10 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
   it('names the server and the token types', async () => {
     expect(document.openapi).toBe('3.1.1');
     expect(document.servers).toEqual([{ url: world.origin, description: 'Harbour Lane School' }]);
+    const tags = document.tags as readonly { readonly name: string; readonly description: string }[];
+    const courses = tags.find(({ name }) => name === 'courses')?.description;
+    expect(courses).toContain('Browse the course catalogue');
+    expect(tags.filter(({ description }) => description.includes('Browse the course catalogue'))).toHaveLength(1);
     const { securitySchemes } = document.components as { securitySchemes: Record<string, Record<string, unknown>> };
     const metadata = (await (await fetch(`${world.origin}/.well-known/oauth-authorization-server`)).json()) as Record<
       string,
