@@ -75,9 +75,10 @@ function isIdentity(name: string): boolean {
 
 /** What clients of APIs send: for gateways that pass fields by their names. */
 export const API_FIELDS: readonly string[] = [
-  ...['accept', 'accept-encoding', 'accept-language', 'content-type', 'content-encoding', 'range', 'if-range'],
-  ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'user-agent', 'origin', 'prefer'],
-  ...['idempotency-key', 'last-event-id', 'x-requested-with', 'mcp-protocol-version', 'mcp-session-id'],
+  ...['accept', 'accept-encoding', 'accept-language', 'content-type', 'content-encoding', 'origin'],
+  ...['range', 'if-range', 'if-unmodified-since', 'if-match', 'if-none-match', 'last-event-id'],
+  ...['if-modified-since', 'user-agent', 'prefer', 'idempotency-key', 'mcp-session-id'],
+  ...['x-requested-with', 'mcp-protocol-version'],
 ];
 
 /**

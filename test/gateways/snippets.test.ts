@@ -28,6 +28,8 @@ beforeAll(async () => {
   await world.gate.start();
   world.backend.script(({ target }, socket) => {
     if (target.endsWith('/cut')) socket.destroy();
+    else if (target.endsWith('/busy'))
+      socket.write('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\nRetry-After: 77\r\n\r\nno');
     else if (target.endsWith('/stream'))
       socket.write(
         'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nd\r\ndata: first\n\n\r\n',
@@ -177,6 +179,11 @@ describeKinds([nginx, nginxMainline, caddy, traefik], 'the file for $name', (kin
 
   it('says 502 when the backend gives no response', async () => {
     expect((await through({ target: '/member/cut' }, member)).status).toBe(502);
+  });
+
+  it('passes on a 503 of the backend as it is', async () => {
+    const { status, body, headers } = await through({ target: '/member/busy' }, member);
+    expect([status, body, valuesOf(headers, 'retry-after')]).toEqual([503, 'no', ['77']]);
   });
 
   it('answers 503 while the gate is down, and passes nothing on', async () => {

@@ -14,7 +14,7 @@ const AS_MEMBER = ['X-Member-Id: 1001'];
 export function inside(name: string): readonly Outside[] {
   const first = `%${name.charCodeAt(0).toString(16)}${name.slice(1)}`;
   const targets = [
-    ...['/', '/x', '/gate', '/to_back', '/asked/decision', '/asked/answer', '/failed/503'].map((end) => name + end),
+    ...['/', '/x', '/gate', '/to_back', '/asked/decision', '/asked/answer', '/to_client/503'].map((end) => name + end),
     ...['member/secret/x/../../..', 'pages/..', 'pages/x/%2e%2e/..', '.', '%2e', '', ';'].map(
       (before) => `${before}/${name}/to_back`,
     ),

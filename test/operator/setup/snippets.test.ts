@@ -504,7 +504,7 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     expect(body).toMatch(/^ {4}default gate;$/m);
     expect(stdout).toContain('client_max_body_size 10485760;');
     expect(stdout).toContain('proxy_ssl_name api.far.example;');
-    const [far = ''] = /location = \/\w+\/to_far_away_0 \{[\s\S]*?\n {4}\}/.exec(stdout) ?? [];
+    const [far = ''] = /location = \/\w+\/to_far_away_0 \{[\s\S]*?\n {8}\}/.exec(stdout) ?? [];
     expect(far).toContain('proxy_set_header x-extra $http_x_extra;');
     expect(far).not.toContain('$http_range');
     expect(stderr).toContain('contains the secret');
@@ -531,6 +531,8 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     const quotes = blocks('text').flatMap((text) => text.trimEnd().split('\n'));
     expect(quotes.length).toBeGreaterThan(20);
     expect(quotes.filter((line) => !lines.includes(line))).toEqual([]);
+    // Both files for one protected path, with their comments, and without the lines that separate them in this output.
+    expect(stdout.split('\n').filter((line) => !line.startsWith('==>')).length).toBeLessThanOrEqual(112);
   });
 
   it('for nginx tell backends who the member is in plain fields only from 1.23 on', async () => {

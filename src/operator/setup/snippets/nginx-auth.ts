@@ -65,13 +65,13 @@ function answered(name: string) {
   return {
     name,
     variable: `$upstream_http_${variable}`,
-    kept: `$coursegate_${variable.replace(/^x_(coursegate_)?/, '')}`,
+    kept: `$coursegate_${variable.replace(/^x_(member_|coursegate_)?/, '')}`,
   };
 }
 
 /** Directives in lines of readable length. */
 function directives(all: readonly string[]): readonly string[] {
-  return inLines(all, 140, '');
+  return inLines(all, 150, '');
 }
 
 function sent(name: string, value: string): string {

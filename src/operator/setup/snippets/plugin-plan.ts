@@ -53,13 +53,15 @@ export const DECISION_LIMITS = { connect: 1, answer: 5 } as const;
 /** The fields that name the member, in lower case. */
 export const IDENTITY_NAMES: readonly string[] = IDENTITY_FIELDS.map((name) => name.toLowerCase());
 
-/** Concerns a whole origin, or is set by us, or gives a gateway orders. */
+/**
+ * Concerns a whole origin, or is set by us, or gives a gateway orders. Other fields of CORS have a meaning only in
+ * responses to preflights, which the gate answers.
+ */
 export const HIDDEN_RESPONSE_FIELDS = [
   ...['set-cookie', 'www-authenticate', 'clear-site-data', 'access-control-allow-origin'],
-  ...['access-control-allow-credentials', 'access-control-allow-methods', 'access-control-allow-headers'],
-  ...['access-control-expose-headers', 'access-control-max-age', 'access-control-allow-private-network'],
+  ...['access-control-allow-credentials', 'access-control-expose-headers'],
   ...IDENTITY_NAMES,
-  ...['x-request-id', 'ratelimit', 'ratelimit-policy', 'x-coursegate-answer'],
+  ...['x-request-id', 'ratelimit-policy', 'ratelimit'],
   // Orders for a cache, which override Cache-Control (RFC 9213).
   ...['surrogate-control', 'cdn-cache-control', 'cloudflare-cdn-cache-control'],
 ];
