@@ -7,7 +7,7 @@ import { asGatewayError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
 import { withinRequest } from '../http/current-request.ts';
 import { fieldValues } from '../http/field-values.ts';
-import { type RequestInFlight, requestOf } from '../http/requests-in-flight.ts';
+import { requestOf } from '../http/requests-in-flight.ts';
 import type { Log } from '../operations/log.ts';
 import { createLogThrottle } from '../operations/log-throttle.ts';
 import type { RequestParts } from '../request/parts.ts';
@@ -17,7 +17,7 @@ import { refuseForged, separateCredentials } from './client-fields.ts';
 import type { DecisionResponse } from './decision-response.ts';
 import { gatewayFingerprint } from './fingerprint.ts';
 import { createForwarding, tellEnvoy } from './forwarding.ts';
-import { type Family, type OriginalRequest, readOriginal } from './original-request.ts';
+import { type Family, readOriginal } from './original-request.ts';
 import { DECISION_FIELDS } from './protocol.ts';
 
 const CONFIG = DECISION_FIELDS.config.toLowerCase();
@@ -37,39 +37,6 @@ export function createDecisions(
   const { inFlight, records, connections, admission, provenanceOf, origin } = parts;
   const atTheEnd = [records.over, connections.over, admission.over, inFlight.closed];
 
-  /** Decides about what `read` makes of a request, which may throw a GatewayError. The response tells the result. */
-  const decide = (
-    request: IncomingMessage,
-    response: DecisionResponse,
-    one: RequestInFlight,
-    read: () => OriginalRequest,
-  ): void => {
-    inFlight.take(one, atTheEnd);
-    const provenance = provenanceOf(request);
-    const failed = (thrown: unknown): void => {
-      const failure = asGatewayError(thrown);
-      const { requestId } = provenance;
-      records.failed(records.begin(one, provenance), failure);
-      response.setHeader('x-request-id', requestId);
-      writeAnswer(response, renderFailure(failure, 'problem', { requestId, traceId: provenance.traceId() }));
-    };
-    let target: Target;
-    try {
-      const original = read();
-      target = original.target;
-      request.method = original.method;
-      request.url = target.path + target.query;
-    } catch (thrown) {
-      failed(thrown);
-      return;
-    }
-    const userAgent = request.headers['user-agent'] ?? '';
-    const work = withinRequest({ provenance, userAgent, inFlight: one }, () =>
-      serve(parts, one, response, provenance, target),
-    );
-    if (work !== undefined) inFlight.hold(work);
-  };
-
   return (request, response, family) => {
     const { rawHeaders } = request;
     const [of, ...more] = fieldValues(rawHeaders, CONFIG);
@@ -81,14 +48,32 @@ export function createDecisions(
         ),
       );
     const one = requestOf(response);
-    if (family === 'envoy') {
-      response.tell = tellEnvoy(one, forwardingOf);
-      request.rawHeaders = separateCredentials(rawHeaders);
-    }
-    decide(request, response, one, () => {
+    inFlight.take(one, atTheEnd);
+    const provenance = provenanceOf(request);
+    let target: Target;
+    try {
+      if (family === 'envoy') {
+        response.tell = tellEnvoy(one, forwardingOf);
+        request.rawHeaders = separateCredentials(rawHeaders);
+      }
       // Envoy is told to remove such fields. What any other gateway asks about with one, it would forward with it.
-      if (family !== 'envoy') refuseForged(rawHeaders);
-      return readOriginal(family, request, origin);
-    });
+      else refuseForged(rawHeaders);
+      const original = readOriginal(family, request, origin);
+      target = original.target;
+      request.method = original.method;
+      request.url = target.path + target.query;
+    } catch (thrown) {
+      const failure = asGatewayError(thrown);
+      const { requestId } = provenance;
+      records.failed(records.begin(one, provenance), failure);
+      response.setHeader('x-request-id', requestId);
+      writeAnswer(response, renderFailure(failure, 'problem', { requestId, traceId: provenance.traceId() }));
+      return;
+    }
+    const userAgent = request.headers['user-agent'] ?? '';
+    const work = withinRequest({ provenance, userAgent, inFlight: one }, () =>
+      serve(parts, one, response, provenance, target),
+    );
+    if (work !== undefined) inFlight.hold(work);
   };
 }

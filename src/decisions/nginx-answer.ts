@@ -42,27 +42,15 @@ function packed({ status, headers, body }: Answer): string {
   return Buffer.from(JSON.stringify([status, headers, body])).toString('base64url');
 }
 
+const ILLEGAL = /[^\t\x20-\x7E\x80-\xFF]/;
+
 /** The answer that `tellNginx` has packed; undefined if `text` is not one. */
 export function unpacked(text: string): Answer | undefined {
   const given = boundedJson(Buffer.from(text, 'base64url').toString(), RECORD_BOUNDS);
   const [status, headers, body] = Array.isArray(given) ? given : [];
-  const answer = { status, headers, body };
-  return isAnswer(answer) ? answer : undefined;
-}
-
-const ILLEGAL = /[^\t\x20-\x7E\x80-\xFF]/;
-
-function isAnswer(given: { [key in keyof Answer]: unknown }): given is Answer {
-  const { status, headers, body } = given;
-  return (
-    typeof status === 'number' &&
-    status >= 400 &&
-    status <= 599 &&
-    typeof body === 'string' &&
-    typeof headers === 'object' &&
-    headers !== null &&
-    Object.entries(headers).every(
-      ([name, value]) => /^[a-z0-9-]+$/.test(name) && typeof value === 'string' && !ILLEGAL.test(value),
-    )
-  );
+  if (!Number.isInteger(status) || status < 400 || status > 599 || typeof body !== 'string') return undefined;
+  if (typeof headers !== 'object' || headers === null) return undefined;
+  const isLegal = ([name, value]: [string, unknown]) =>
+    /^[a-z0-9-]+$/.test(name) && typeof value === 'string' && !ILLEGAL.test(value);
+  return Object.entries(headers).every(isLegal) ? { status, headers, body } : undefined;
 }

@@ -1,15 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, invalidRequest } from '../errors.ts';
 import { fieldValues } from '../http/field-values.ts';
-import { LONGEST_TARGET, parseTarget, type Target } from '../upstream/target.ts';
+import { LONGEST_TARGET, parseTarget } from '../upstream/target.ts';
 import { DECISION_PATHS } from './protocol.ts';
-
-/** The request that a gateway asks about. */
-export interface OriginalRequest {
-  readonly method: string;
-  /** Canonical as it was sent. */
-  readonly target: Target;
-}
 
 export type Family = 'nginx' | 'forwardAuth' | 'haproxy' | 'envoy';
 
@@ -51,9 +44,10 @@ export function familyAt(target: string): Family | undefined {
  * target is missing, repeated, not ours or not canonical: the gateway forwards the target as it was sent, so what is
  * judged must be that, byte for byte. Throws `uri_too_long`, and `method_not_allowed` for OPTIONS, which gateways send to
  * the public listener.
- * @param origin our public origin
+ * @param origin our public origin, in its canonical form
+ * @returns the method, and the target, canonical as it was sent
  */
-export function readOriginal(family: Family, request: IncomingMessage, origin: string): OriginalRequest {
+export function readOriginal(family: Family, request: IncomingMessage, origin: string) {
   const { rawHeaders } = request;
   const field = (name: string): string => {
     const values = fieldValues(rawHeaders, name);
@@ -66,16 +60,12 @@ export function readOriginal(family: Family, request: IncomingMessage, origin: s
       ? { method: request.method ?? '', uri: (request.url ?? '').slice(DECISION_PATHS.envoy.length) }
       : { method: field(`${FIELDS[family]}-method`), uri: field(`${FIELDS[family]}-uri`) };
   if (!METHOD.test(method)) throw invalidRequest('The method of this request is not one that is taken here.');
-  if (host.toLowerCase() !== authorityOf(origin)) throw invalidRequest('This host is not one that is served here.');
+  if (host.toLowerCase() !== origin.slice(origin.indexOf('//') + 2))
+    throw invalidRequest('This host is not one that is served here.');
   if (uri.length > LONGEST_TARGET) throw new GatewayError('uri_too_long');
   const target = uri.startsWith('/') ? parseTarget(uri, origin) : undefined;
   if (target === undefined || target.path + target.query !== uri)
     throw invalidRequest('This address is not one that is taken here.');
   if (method === 'OPTIONS') throw new GatewayError('method_not_allowed');
   return { method, target };
-}
-
-/** Of an origin in its canonical form, as the configuration has it. */
-function authorityOf(origin: string): string {
-  return origin.slice(origin.indexOf('//') + 2);
 }

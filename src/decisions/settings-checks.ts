@@ -86,21 +86,16 @@ function crossing(
   byUs: readonly RouteMatch[],
   byGateway: readonly RouteMatch[],
 ): readonly UntracedProblem[] {
-  const found = (message: string): readonly UntracedProblem[] => [
-    { path: [...routeOf(route), 'forwardedBy'], at: 'value', message },
-  ];
-  const ours = byUs.find((one) => sharesPaths(one, route));
-  if (ours !== undefined)
-    return found(
-      `shares paths with ${nameOf(ours)}, which coursegate forwards, and a gateway does not look at methods: forward both in the same way`,
-    );
   const upstreamOf = (one: RouteMatch) => valueAt(tree, [...routeOf(one), 'upstream']);
+  const ours = byUs.find((one) => sharesPaths(one, route));
   const earlier = byGateway.slice(0, byGateway.indexOf(route));
   const other = earlier.find((one) => upstreamOf(one) !== upstreamOf(route) && sharesPaths(one, route));
-  if (other === undefined) return [];
-  return found(
-    `shares paths with ${nameOf(other)}, which has another upstream, and a gateway chooses by the path alone: take \`forwardedBy\` out of both`,
-  );
+  const message =
+    ours === undefined
+      ? other &&
+        `shares paths with ${nameOf(other)}, which has another upstream, and a gateway chooses by the path alone: take \`forwardedBy\` out of both`
+      : `shares paths with ${nameOf(ours)}, which coursegate forwards, and a gateway does not look at methods: forward both in the same way`;
+  return message === undefined ? [] : [{ path: [...routeOf(route), 'forwardedBy'], at: 'value', message }];
 }
 
 function sharesPaths(one: RouteMatch, other: RouteMatch): boolean {

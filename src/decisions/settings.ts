@@ -19,12 +19,7 @@ const address = z
   });
 
 /** The listener that gateways ask about requests: plugin mode. */
-export const decisions = z
-  .strictObject({
-    address: address,
-    secret: secret(HEADER_VALUE).optional(),
-  })
-  .optional();
+export const decisions = z.strictObject({ address, secret: secret(HEADER_VALUE).optional() }).optional();
 
 /** Who forwards the requests of a route. */
 export const forwardedBy = z.enum(['coursegate', 'gateway']).optional();

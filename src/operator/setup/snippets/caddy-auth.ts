@@ -1,6 +1,5 @@
 import { DECISION_PATHS } from '../../../decisions/protocol.ts';
 import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
-import { hostPort } from '../../host-port.ts';
 import { FORGED_FIELDS } from './forged-names.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayView } from './gateway-file.ts';
@@ -23,11 +22,9 @@ const FAMILIES = ['access-control-*', '*-cache-control', 'ratelimit*', ...OWN_ID
 
 /** For a site block. Directives that Caddy 2.6 has, too. */
 function viewOf(plan: PluginPlan) {
-  const { address } = plan.decisions;
   return {
     ...gatewayView(plan),
     forged: [...OWN_IDENTITY, ...ODD_SIGNS],
-    decisions: 'path' in address ? `unix/${address.path}` : hostPort(address),
     askedAt: DECISION_PATHS.forwardAuth,
     upstreams: plan.upstreams.map((upstream) => ({
       ...upstream,

@@ -4,12 +4,9 @@ import { pageCallWarnings } from '../../../config/page-call-checks.ts';
 import type { Config } from '../../../config/schema.ts';
 import { formatPath } from '../../../config/tree.ts';
 import { hasGateway, unknownSite } from '../../../decisions/settings-checks.ts';
-import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
-import { publicPaths } from '../../../request/public-paths.ts';
 import { hostPort, reachableHost } from '../../host-port.ts';
 import { UsageError } from '../../usage-error.ts';
-import { gatePaths } from './gate-paths.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayFile } from './gateway-file.ts';
 import { ASKING } from './gateways.ts';
@@ -22,7 +19,7 @@ import {
   type SnippetFile,
   type SnippetSource,
 } from './plugin-plan.ts';
-import { SENDING, type SendingPlan } from './sending.ts';
+import { SENDING, sendingFile } from './sending.ts';
 
 export interface Snippet {
   readonly files: readonly SnippetFile[];
@@ -45,14 +42,19 @@ export function configuredSnippet(
   const sending = SENDING.find(({ name }) => name === server);
   if (sending !== undefined) {
     const files = all.map((one) => {
-      const plan = sendingPlan(one, reachedAt(one.config, gate));
-      return { name: fileNamed(sending.file, plan.of), text: sending.write(plan) };
+      const of = endOfNames(one);
+      const text = sendingFile(sending, one.config, reachedAt(one.config, gate), of);
+      return { name: fileNamed(sending.file, of), text };
     });
     return { files, notes };
   }
   const asking = ASKING.find(({ name }) => name === server) as AskingGateway;
   const forwarding = all.filter(({ config }) => hasGateway(config.routes));
   const plans = (forwarding.length > 0 ? forwarding : all).map((one) => pluginPlan(one, reachedAt(one.config, gate)));
+  if (!asking.unixSockets && plans.some(({ decisions }) => 'path' in decisions.address))
+    throw new Error(
+      `${asking.title} cannot ask over a Unix socket: set \`listen.decisions.address\` to a host and port.`,
+    );
   const secret = plans.some(({ decisions }) => decisions.secret !== undefined) ? [HAS_SECRET] : [];
   const more = plans.flatMap((plan) => asking.notes?.(plan) ?? []);
   return { files: filesOf(asking, plans), notes: [...new Set([...notes, ...secret, ...more])] };
@@ -105,19 +107,6 @@ export async function writeSnippet(folder: string, files: readonly SnippetFile[]
 function reachedAt({ listen: { host, port } }: Config, gate = hostPort({ host: reachableHost(host), port })): string {
   if (/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):\d{1,5}$/.test(gate)) return gate;
   throw new UsageError(`--gate must be host:port, not "${gate}".`);
-}
-
-function sendingPlan(source: SnippetSource, gate: string): SendingPlan {
-  const { config } = source;
-  const named = Object.values(config.upstreams).some(({ identity }) => identity.includes('headers'));
-  return {
-    of: endOfNames(source),
-    paths: gatePaths(publicPaths(config)),
-    everything: config.site !== undefined,
-    gate,
-    origin: config.origin,
-    identityFields: named ? IDENTITY_FIELDS : [],
-  };
 }
 
 const HAS_SECRET = 'What is printed contains the secret of listen.decisions: let no other user read it.';

@@ -4,14 +4,7 @@ import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { hostAndPort, reachableHost } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayView, inLines, inSingleQuotes } from './gateway-file.ts';
-import {
-  fieldExpression,
-  IDENTITY_NAMES,
-  type PluginPlan,
-  type PluginUpstream,
-  type ProtectedPath,
-  problemBody,
-} from './plugin-plan.ts';
+import { fieldExpression, IDENTITY_NAMES, type PluginPlan, type PluginUpstream, problemBody } from './plugin-plan.ts';
 
 export const envoy = {
   name: 'envoy',
@@ -68,21 +61,20 @@ export function envoyView(plan: PluginPlan, between: string) {
 }
 
 function bootstrap(plan: PluginPlan) {
-  const { of, origin, gate, decisions, upstreams, site, protectedPaths, largestBody } = plan;
-  const { address } = decisions;
+  const { of, origin, gate, upstreams, site, largestBody } = plan;
+  const { address } = plan.decisions;
   const view = envoyView(plan, '|');
   return {
     ...view,
     domain: view.many ? origin.host : '*',
     https: origin.scheme === 'https',
-    protected: allTargets(protectedPaths),
+    protected: view.upstreams.map(({ targets }) => targets).join('|'),
     tooLarge: largestBody !== undefined && {
       from: largestBody + 1,
       to: Number.MAX_SAFE_INTEGER,
       body: problemBody('payload_too_large', ''),
       fields: [{ name: 'content-type', value: 'application/problem+json' }, ...view.cors],
     },
-    upstreams: view.upstreams.map((one) => ({ ...one, targets: allTargets(one.paths) })),
     gateAddress: addressOf(hostAndPort(gate)),
     decisions: { type: 'path' in address ? 'STATIC' : 'STRICT_DNS', address: addressOf(address) },
     backends: [
@@ -92,10 +84,6 @@ function bootstrap(plan: PluginPlan) {
         : backend(`coursegate_site${of}`, site),
     ],
   };
-}
-
-function allTargets(paths: readonly ProtectedPath[]): string {
-  return paths.map(({ targets }) => targets).join('|');
 }
 
 function backend(cluster: string, { scheme, hostname, port, servername }: PluginUpstream) {

@@ -3,12 +3,13 @@ import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { filledFile, type TemplateView } from '../../../http/template.ts';
 import { installedPath } from '../../../installation.ts';
 import { CORS_HEADERS } from '../../../request/cors.ts';
+import { hostPort } from '../../host-port.ts';
 import { DECISION_LIMITS, firstLine, MEMBER_CACHE_CONTROL, type PluginPlan } from './plugin-plan.ts';
 import { UNUSUAL_TARGETS } from './targets.ts';
 
 /** What the files of all gateways are filled in with. A gateway adds what only its format needs. */
 export function gatewayView(plan: PluginPlan) {
-  const { secret } = plan.decisions;
+  const { secret, address } = plan.decisions;
   const known = secret === undefined ? [] : [{ name: DECISION_FIELDS.secret, value: secret }];
   return {
     ...plan,
@@ -19,14 +20,17 @@ export function gatewayView(plan: PluginPlan) {
     asking: [{ name: DECISION_FIELDS.config, value: plan.fingerprint }, ...known],
     /** The same without what differs between schools. */
     secret: known,
+    socket: 'path' in address,
+    /** Where it asks: the path of a Unix socket, or host:port. */
+    decisions: 'path' in address ? address.path : hostPort(address),
     limits: DECISION_LIMITS,
     unusual: UNUSUAL_TARGETS,
     own: plan.own.join('|'),
-    upstreams: plan.upstreams.map((upstream) => ({
-      ...upstream,
+    upstreams: plan.upstreams.map((upstream) => {
       /** What it is asked for. */
-      paths: plan.protectedPaths.filter((path) => path.upstream === upstream),
-    })),
+      const paths = plan.protectedPaths.filter((path) => path.upstream === upstream);
+      return { ...upstream, paths, targets: paths.map(({ targets }) => targets).join('|') };
+    }),
     largestBody: plan.largestBody ?? 0,
     identity: IDENTITY_FIELDS.map((name) => ({ name, lower: name.toLowerCase() })),
     /** Of every response on `protectedPaths`. */

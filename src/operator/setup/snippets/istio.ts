@@ -22,14 +22,10 @@ export const istio = {
         ],
 } as const satisfies AskingGateway;
 
-/** Throws Error if Istio cannot reach the gate by a name and a port. */
+/** Throws Error if Istio cannot reach the gate by a name. */
 function istioView(plan: PluginPlan) {
   const { origin, gate, decisions, site, protectedPaths } = plan;
   const { address } = decisions;
-  if ('path' in address)
-    throw new Error(
-      'Istio cannot ask over a Unix socket: `listen.decisions.address` must be HOST:PORT, such as 0.0.0.0:9092.',
-    );
   const service = hostAndPort(gate);
   if (!service.host.includes('.') || /^[\d.:]+$/.test(service.host))
     throw new Error('Istio needs --gate with the Service of coursegate: coursegate.default.svc.cluster.local:80.');
@@ -40,7 +36,7 @@ function istioView(plan: PluginPlan) {
     hostname: new URL(origin.url).hostname,
     service: service.host,
     servicePort: service.port,
-    port: address.port,
+    port: 'port' in address && address.port,
     identityNames: IDENTITY_NAMES.join(', '),
     asked: protectedPaths.flatMap(({ pattern }) => askedPaths(pattern)),
     // Istio limits the length of an expression.

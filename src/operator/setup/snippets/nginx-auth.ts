@@ -1,7 +1,6 @@
 import { DECISION_FIELDS, DECISION_PATHS } from '../../../decisions/protocol.ts';
 import type { FailureCode } from '../../../errors.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
-import { hostPort } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayView, inLines } from './gateway-file.ts';
 import { inDoubleQuotes, requestVariable, variableName } from './nginx-text.ts';
@@ -25,7 +24,6 @@ export const nginxAuth = {
 
 /** For the `http` block, and for the `server` block of the site. */
 function viewOf(plan: PluginPlan) {
-  const { address } = plan.decisions;
   const identity = (plan.plainIdentity ? IDENTITY_FIELDS : ['X-Coursegate-Assertion']).map(answered);
   const view = gatewayView(plan);
   return {
@@ -33,8 +31,6 @@ function viewOf(plan: PluginPlan) {
     ofVariable: plan.of.replaceAll('-', '_'),
     forged: IDENTITY_FIELDS.map(requestVariable).join(''),
     ownTargets: joined(plan.own),
-    socket: 'path' in address,
-    decisions: 'path' in address ? `unix:${address.path}` : hostPort(address),
     paths: DECISION_PATHS,
     asked: directives([
       ...view.asking.map(({ name, value }) => sent(name, value)),

@@ -36,14 +36,7 @@ export function fileNamed(name: string, of: string): string {
 /** What a gateway has to know of a configuration to forward requests itself: plugin mode. */
 export type PluginPlan = ReturnType<typeof pluginPlan>;
 
-export interface ProtectedPath {
-  /** As configured, such as `/api/courses/**`. */
-  readonly pattern: string;
-  /** An expression for its targets: see `targets.ts`. */
-  readonly targets: string;
-  /** Where the gateway sends admitted requests. */
-  readonly upstream: PluginUpstream;
-}
+export type ProtectedPath = PluginPlan['protectedPaths'][number];
 
 export type PluginUpstream = ReturnType<typeof pluginUpstream>;
 
@@ -76,7 +69,7 @@ export const MEMBER_CACHE_CONTROL = 'private, no-store';
  */
 export function pluginPlan(loaded: SnippetSource, gate: string, internal = randomBytes(8).toString('hex')) {
   const { config } = loaded;
-  const { listen, origin } = config;
+  const { listen, origin, limits } = config;
   if (listen.decisions === undefined) throw new Error('This needs `listen.decisions`, where the gateway asks.');
   const protectedPaths = protectedPathsOf(config);
   if (protectedPaths.length === 0) throw new Error('No route has `forwardedBy: gateway`.');
@@ -116,8 +109,8 @@ export function pluginPlan(loaded: SnippetSource, gate: string, internal = rando
     plainIdentity: Object.values(config.upstreams).some(({ identity }) => identity.includes('headers')),
     /** Not known to clients: for the names of locations that are only for internal requests. */
     internal,
-    /** Largest request body that a route on `protectedPaths` accepts, in bytes; undefined: unlimited. */
-    largestBody: largestBody(config, patterns),
+    /** Largest request body that `protectedPaths` accept, none of which has a `bodyLimit`: in bytes; undefined: unlimited. */
+    largestBody: Number.isFinite(limits.requestBody) ? limits.requestBody : undefined,
   };
 }
 
@@ -128,18 +121,21 @@ function writable(secret: string | undefined): string | undefined {
   );
 }
 
-/** The patterns of the routes that a gateway forwards, each once. */
-function protectedPathsOf(config: Config): readonly ProtectedPath[] {
-  const upstreams = new Map<string, PluginUpstream>();
-  const paths = new Map<string, ProtectedPath>();
-  for (const { match, upstream: name, forwardedBy } of config.routes) {
-    if (forwardedBy !== 'gateway') continue;
-    const upstream = upstreams.get(name) ?? pluginUpstream(config, name, upstreams.size);
-    upstreams.set(name, upstream);
-    const { pattern } = parseMatch(match);
-    paths.set(pattern, { pattern, targets: targetsOf(pattern), upstream });
-  }
-  return [...paths.values()];
+/** The routes that a gateway forwards, each pattern once. */
+function protectedPathsOf(config: Config) {
+  const routes = config.routes.filter(({ forwardedBy }) => forwardedBy === 'gateway');
+  const names = [...new Set(routes.map(({ upstream }) => upstream))];
+  const upstreams = names.map((name, at) => pluginUpstream(config, name, at));
+  return [...new Map(routes.map(({ match, upstream }) => [parseMatch(match).pattern, upstream]))].map(
+    ([pattern, name]) => ({
+      /** As configured, such as `/api/courses/**`. */
+      pattern,
+      /** An expression for its targets: see `targets.ts`. */
+      targets: targetsOf(pattern),
+      /** Where the gateway sends admitted requests. */
+      upstream: upstreams[names.indexOf(name)] as PluginUpstream,
+    }),
+  );
 }
 
 function pluginUpstream({ upstreams, origin }: Config, name: string, index: number) {
@@ -181,14 +177,6 @@ function siteOf(config: Config): PluginUpstream | undefined {
   const upstream = name === undefined ? undefined : config.upstreams[name];
   if (name === undefined || upstream === undefined || new URL(upstream.url).pathname !== '/') return undefined;
   return pluginUpstream(config, name, 0);
-}
-
-function largestBody({ routes, limits }: Config, patterns: ReadonlySet<string>): number | undefined {
-  const sizes = routes
-    .filter(({ match }) => patterns.has(parseMatch(match).pattern))
-    .map(({ bodyLimit = limits.requestBody }) => bodyLimit);
-  const largest = Math.max(...sizes);
-  return Number.isFinite(largest) ? largest : undefined;
 }
 
 /**

@@ -1,10 +1,8 @@
 import { DECISION_PATHS } from '../../../decisions/protocol.ts';
-import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { namePattern } from '../../../http/cookie-names.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { FAMILY_MEMBERS } from '../../../http/trusted-headers.ts';
 import { CORS_HEADERS } from '../../../request/cors.ts';
-import { hostPort } from '../../host-port.ts';
 import { FORGED_FIELDS, spellings } from './forged-names.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayView, inLines, inSingleQuotes } from './gateway-file.ts';
@@ -24,9 +22,9 @@ export const traefikAuth = {
 /** What coursegate or Traefik says itself, and not the client. */
 const TRACE = [...['x-request-id', 'proxy-authorization'].flatMap(spellings), 'proxy', 'traceparent', 'tracestate'];
 
-/** For the file provider of Traefik 3. Throws if the gate can be asked only over a Unix socket: Traefik cannot. */
+/** For the file provider of Traefik 3. */
 function viewOf(plan: PluginPlan) {
-  const { decisions, origin, site, ownPatterns } = plan;
+  const { origin, site, ownPatterns } = plan;
   const view = gatewayView(plan);
   return {
     ...view,
@@ -47,18 +45,12 @@ function viewOf(plan: PluginPlan) {
     forged: removed(IDENTITY_FIELDS.flatMap((name) => spellings(name.toLowerCase()))),
     trace: removed(TRACE),
     removed: removed(['cookie', 'connection', ...FORGED_FIELDS.flatMap(ofFamily)]),
-    decisions: `${dialled(decisions.address)}${DECISION_PATHS.forwardAuth}`,
+    askedAt: DECISION_PATHS.forwardAuth,
   };
 }
 
 function asked(paths: readonly ProtectedPath[]): string {
   return paths.map(({ pattern }) => targetsOf(pattern, DECODED)).join('|');
-}
-
-function dialled(address: DecisionAddress): string {
-  if ('path' in address)
-    throw new Error('Traefik cannot ask over a Unix socket: set `listen.decisions.address` to a host and port.');
-  return hostPort(address);
 }
 
 /** The names that a name with an asterisk stands for, as far as products document them. Others reach the gate, which refuses. */
