@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { freePort } from '../../support/world.ts';
 import type { GatewayKind } from '../support/gateway-kind.ts';
 import { programAt, runGateway } from '../support/run-gateway.ts';
 
@@ -18,10 +19,14 @@ export const traefik: GatewayKind = {
   async start({ port, snippet, site, folder }) {
     const dynamic = join(folder, 'dynamic');
     mkdirSync(dynamic);
-    writeFileSync(join(dynamic, 'coursegate.yaml'), snippet.replace(/'[^']*'(?= }\] # Yours)/, `'${site}'`));
+    const asking = await freePort();
+    writeFileSync(
+      join(dynamic, 'coursegate.yaml'),
+      snippet.replaceAll('127.0.0.1:9093', `127.0.0.1:${asking}`).replace(/'[^']*'(?= }\] # Yours)/, `'${site}'`),
+    );
     writeFileSync(join(dynamic, 'site.yaml'), operatorsOwn(site));
     const file = join(folder, 'traefik.yaml');
-    writeFileSync(file, operatorsFile(port, dynamic));
+    writeFileSync(file, operatorsFile(port, asking, dynamic));
     const gateway = await runGateway(program() ?? '', [`--configFile=${file}`], { port });
     // Traefik reads the files of a provider only after it listens, and until then has no route.
     const waiting = async () => (await (await fetch(`http://127.0.0.1:${port}/`)).text()) === '404 page not found\n';
@@ -30,8 +35,10 @@ export const traefik: GatewayKind = {
   },
 };
 
-function operatorsFile(port: number, folder: string): string {
-  return `entryPoints: { web: { address: "127.0.0.1:${port}" } }
+function operatorsFile(port: number, asking: number, folder: string): string {
+  return `entryPoints:
+  web: { address: "127.0.0.1:${port}" }
+  coursegate: { address: "127.0.0.1:${asking}", forwardedHeaders: { trustedIPs: [127.0.0.1/32], notAppendXForwardedFor: true } }
 providers: { file: { directory: "${folder}", watch: false } }
 global: { checkNewVersion: false, sendAnonymousUsage: false }
 log: { level: ERROR }

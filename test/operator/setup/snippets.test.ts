@@ -603,7 +603,8 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     expect(site).toMatchObject({ rule: 'Host(`school.example`)', middlewares: ['coursegate-site'] });
     expect(http.services['coursegate-site'].loadBalancer.servers).toEqual([{ url: 'http://127.0.0.1:8000' }]);
     // The router with the highest priority applies.
-    const routers = Object.entries<{ rule: string; priority: number }>(http.routers)
+    const routers = Object.entries<{ rule: string; priority: number; entryPoints?: string[] }>(http.routers)
+      .filter(([, { entryPoints }]) => entryPoints === undefined)
       .toSorted(([, one], [, other]) => other.priority - one.priority)
       .map(([name, { rule }]) => ({ name, takes: ruleOf(rule) }));
     const to = (method: string, path: string) => routers.find(({ takes }) => takes(method, path))?.name;
@@ -631,9 +632,14 @@ describe('the files of gateways that ask and forward requests themselves', () =>
       ),
     ]);
     expect(http.middlewares['coursegate-ask'].forwardAuth).toMatchObject({
-      address: 'http://127.0.0.1:9092/decide/forward-auth',
+      address: 'http://127.0.0.1:9093/decide/forward-auth',
       trustForwardHeader: false,
     });
+    expect(http.routers['coursegate-asked']).toMatchObject({
+      entryPoints: ['coursegate'],
+      service: 'coursegate-asked',
+    });
+    expect(http.services['coursegate-asked'].loadBalancer.servers).toEqual([{ url: 'http://127.0.0.1:9092' }]);
     expect(http.middlewares['coursegate-request'].headers.customRequestHeaders).toMatchObject({
       cookie: '',
       'x-forwarded-prefix': '',
