@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectionBounds } from '../../src/process/descriptors.ts';
 import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
 import type { RawSocket } from '../support/raw-socket.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
@@ -137,5 +138,19 @@ describe('a gate that accepts six connections, and four from one address', AGAIN
     next.write(ask());
     await next.until(/^HTTP\/1\.1 200 /);
     next.socket.destroy();
+  });
+});
+
+describe('the connections that file descriptors leave', () => {
+  it.each([
+    [1024, 10_000, false, { public: 448, admin: 32, decisions: 128 }],
+    [1024, 10_000, true, { public: 384, admin: 32, decisions: 128 }],
+    [1024, 100, true, { public: 100, admin: 32, decisions: 100 }],
+    [1_000_000, 10_000, true, { public: 10_000, admin: 256, decisions: 10_000 }],
+    [20_000, 20_000, false, { public: 9232, admin: 256, decisions: 2500 }],
+    [8, 10_000, true, { public: 2, admin: 1, decisions: 1 }],
+    [Number.POSITIVE_INFINITY, 10_000, true, { public: 10_000, admin: 256, decisions: 10_000 }],
+  ])('of %d, with %d wanted and a listener for decisions: %s', (limit, most, hasDecisions, bounds) => {
+    expect(connectionBounds(limit, most, hasDecisions)).toEqual(bounds);
   });
 });
