@@ -134,6 +134,10 @@ describe('client documents', () => {
     expect(await store.get('ClientDocument', URL_)).toBeUndefined();
 
     await documents.approved(URL_);
+    now += DAY;
+    publish('Second');
+    await documents.current(URL_);
+    expect(await nameOf()).toBe('Second');
     now += 29 * DAY;
     expect(await store.get('ClientDocument', URL_)).toBeDefined();
     now += 2 * DAY;
