@@ -410,6 +410,7 @@ describe('the page of connected apps', () => {
       const asked = await browser.open(linkOf(await open(browser), 'Disconnect Cut off'));
       expect(asked.text).toContain('<main id="disconnect">');
       expect(textOf(asked.text)).toContain('Disconnect Cut off?');
+      expect(asked.text).toContain('<title>Disconnect Cut off?');
       // Opening the confirmation page changes nothing.
       expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
 
@@ -420,7 +421,7 @@ describe('the page of connected apps', () => {
       });
       const before = events().length;
       const posted = await browser.submit(asked, {}, () => false);
-      expect(posted.status).toBe(303);
+      expect([posted.status, posted.text]).toEqual([303, '']);
       await cutOff(tokens.access_token, tokens.refresh_token, app);
       const page = await browser.open(posted.location ?? '');
       expect(notice(page)).toBe('Disconnected. It can no longer use your account.');

@@ -214,6 +214,9 @@ describe('the consent page', () => {
       const { page } = await open(device, { scope: `${held} orders:read` });
       expect(page.text).toContain('Create and change the school’s courses <small>It has this already</small>');
       expect(tickedScopes(page)).toEqual(['orders:read']);
+      // One more change is a step-up there, too.
+      const changes = ['courses:write', 'events:write'];
+      expect(tickedScopes((await open(device, { scope: `${held} events:write` })).page)).toEqual(changes);
       // Only the app itself receives an answer at its host.
       const hosted = await newApp();
       await connect(hosted, { parameters: { scope: held } });

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerApp } from '../support/app.ts';
 import { connect } from '../support/connection.ts';
@@ -203,6 +206,24 @@ describe('without tools', () => {
       expect(answer.text).toContain('<main id="school-message">');
     } finally {
       await world.close();
+    }
+  });
+});
+
+describe('where only the documents of a file are answered', () => {
+  it('/account/graphql has no query to copy', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'coursegate-documents-'));
+    const file = join(folder, 'documents.json');
+    writeFileSync(file, JSON.stringify({ mine: '{ viewer { id } }' }));
+    const world = await startWorld({ profile: 'A', overrides: { account: { documents: { file, only: true } } } });
+    try {
+      const { status, text } = await rawRequest(world.origin, { path: '/account/graphql', headers: OPENED });
+      expect(status).toBe(200);
+      expect(text).toContain('<main id="machine">');
+      expect(text).not.toMatch(/viewer|curl/);
+    } finally {
+      await world.close();
+      rmSync(folder, { recursive: true });
     }
   });
 });

@@ -144,6 +144,8 @@ describe('pages.origin', () => {
     expect(to(answer, world.origin)).toBe(`${world.origin}/login?return_to=%2Foauth%2Fhand-over%2F${state}%2Freturn`);
     const back = await open(`${world.origin}/oauth/hand-over/${state}/return`);
     expect(to(back, world.origin)).toBe(`${pages}/oauth/sign-in/callback/site?state=${state}`);
+    for (const wrong of ['x', state.slice(1), `${state}a`, `${state.slice(1)}.`])
+      expect((await open(`${world.origin}/oauth/hand-over/${wrong}`)).status, wrong).toBe(400);
   });
 
   it('is where the pages at addresses for programs lead', async () => {
