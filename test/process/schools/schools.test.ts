@@ -127,6 +127,21 @@ describe('many schools in one process', () => {
     expect(metrics).toMatch(/^coursegate_signing_key_age_seconds\{school="a"\} /m);
   });
 
+  it('have one exposition of metrics, in which each is explained once, before its series', async () => {
+    const text = await (await fetch(`${schools.admin}/metrics`)).text();
+    const explained = (how: string) =>
+      [...text.matchAll(new RegExp(`^# ${how} (\\S+) `, 'gm'))].map(([, name]) => name);
+    expect(explained('HELP')).toEqual(explained('TYPE'));
+    expect(new Set(explained('TYPE')).size).toBe(explained('TYPE').length);
+    let family = '# TYPE';
+    for (const line of text.trimEnd().split('\n')) {
+      family = /^# TYPE (\S+)/.exec(line)?.[1] ?? family;
+      expect(line.startsWith('#') || line.startsWith(family), line).toBe(true);
+    }
+    for (const school of ['a', 'b'])
+      expect(text).toMatch(new RegExp(`^coursegate_\\w+\\{school="${school}",\\w+="`, 'm'));
+  });
+
   it('redirect from an alias, or serve it as a resource of its own', async () => {
     const answer = await asked(schools.port, 'www.school.example', '/api/v1/whoami?x=1');
     expect(answer).toMatchObject({ status: 308, headers: { location: 'https://school.example/api/v1/whoami?x=1' } });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { placesOf } from '../../../src/process/watch/places.ts';
+import { createWatcher } from '../../../src/process/watch/watcher.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'coursegate-places-')));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -61,4 +62,26 @@ describe('the folders to watch for a file', () => {
       ]),
     );
   });
+});
+
+it('a folder that cannot be watched is reported, and keeps no other from being watched', async () => {
+  const lost: string[] = [];
+  const changed = Promise.withResolvers<void>();
+  const onLost = (at: string) => void lost.push(at);
+  const watcher = createWatcher({ quiet: 10, onQuiet: () => changed.resolve(), onLost });
+  try {
+    // It is a file, so nothing can be in it.
+    const nowhere = join(folder, 'real', 'gate.yaml', 'x');
+    watcher.set(
+      new Map<string, 'all' | ReadonlySet<string>>([
+        [nowhere, 'all'],
+        [join(folder, 'mounted'), new Set(['watched'])],
+      ]),
+    );
+    expect(lost).toEqual([nowhere]);
+    writeFileSync(join(folder, 'mounted', 'watched'), '');
+    await changed.promise;
+  } finally {
+    watcher.close();
+  }
 });
