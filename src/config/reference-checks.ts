@@ -23,7 +23,7 @@ export function checkReferences(tree: Tree): readonly UntracedProblem[] {
       ...routes.map((path) => [...path, 'upstream']),
       ...tools.flatMap((path) => ['get', 'server'].map((key) => [...path, key, 'upstream'])),
     ]),
-    ...[...tools, ...routes, ...places('resources')].flatMap((path) => unknownScopes(tree, [...path, 'scopes'])),
+    ...[...tools, ...routes].flatMap((path) => unknownScopes(tree, [...path, 'scopes'])),
     ...keysAt(tree, ['claims']).flatMap((name) => claimProblems(tree, ['claims', name])),
     ...loginWithoutSite(tree),
     ...samePort(tree),

@@ -50,9 +50,7 @@ export async function literalParts(text: string, turns: Turns): Promise<readonly
     enter({ name, from, to }) {
       const isLiteral = name === 'InlineCode' || name === 'FencedCode';
       // This parser allows another angle bracket within an autolink, which CommonMark does not (section 6.5).
-      if (!isLiteral && (name !== 'Autolink' || text.slice(from + 1, to).includes('<'))) return true;
-      parts.push({ from, to });
-      return false;
+      if (isLiteral || (name === 'Autolink' && !text.slice(from + 1, to).includes('<'))) parts.push({ from, to });
     },
   });
   return parts;

@@ -203,6 +203,26 @@ describe('a route at an address that the site’s own pages call', () => {
     expect(await warnings(routes(route(match, READ)))).toEqual([`16  routes[0].match: ${message}`]);
   });
 
+  it('is found at each address of the frameworks', async () => {
+    const api = [
+      '/wp-json/a/**',
+      ...['method', 'resource', 'v2/method', 'v2/document'].map((name) => `/api/${name}/**`),
+    ];
+    const pages = [
+      ...['/wp-admin/**', '/wp-login.php', '/wp-comments-post.php', '/xmlrpc.php', '/wp-cron.php', '/wp-json/batch/**'],
+      ...['/lib/ajax/**', '/webservice/**', '/pluginfile.php/**', '/repository/repository_ajax.php', '/r.php/**'],
+      ...['/livewire/**', '/sanctum/**', '/broadcasting/**', '/nova-api/**', '/filament/**', '/horizon/**'],
+      ...['/telescope/**', '/rails/**', '/cable', '/__debug__/**', '/i18n/setlang/', '/admin/**'],
+    ];
+    const found = await warnings(routes(...[...pages, ...api].map((path) => route(`GET ${path}`, READ))));
+    const kinds = found.map((line) =>
+      /routes\[(\d+)\]\.match: takes over.*(remove this route|Give apps)/.exec(line)?.slice(1),
+    );
+    expect(kinds).toEqual(
+      [...pages, ...api].map((_, at) => [`${at}`, at < pages.length ? 'remove this route' : 'Give apps']),
+    );
+  });
+
   it('is found with a rewrite too, because the address is the same', async () => {
     const found = await warnings(routes(route('GET /wp-json/a/**', `${READ}, rewrite: "/b/**"`)));
     expect(found).toEqual([expect.stringContaining('match: "GET /api/site/wp-json/a/**", rewrite: "/b/**"')]);

@@ -93,3 +93,31 @@ it('the store is read every ten minutes where nothing is held, and when a call t
   expect(idle.expired.map(({ member }) => member)).toEqual(['m-1']);
   await idle.part.stop();
 });
+
+it('approvals that expired are taken 200 at a time, a minute apart, for as long as there are more', async () => {
+  const { part, expired, hold } = gate(memoryStore(Date.now));
+  for (let number = 0; number < 401; number += 1) await hold(`m-${number}`);
+  part.start();
+  const counts: number[] = [];
+  for (let minute = 0; minute < 13; minute += 1) {
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    counts.push(expired.length);
+  }
+  expect(counts.slice(8)).toEqual([0, 200, 400, 401, 401]);
+  await part.stop();
+});
+
+it('an approval that expired is audited by a gate that was down for a day, and not by one that was down for longer', async () => {
+  for (const [down, audited] of [
+    [24 * 60 + 8, 1],
+    [24 * 60 + 9, 0],
+  ] as const) {
+    const { part, expired, hold } = gate(memoryStore(Date.now));
+    await hold('m-1');
+    await vi.advanceTimersByTimeAsync(down * MINUTE);
+    part.start();
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    await part.stop();
+    expect(expired, `${down} minutes`).toHaveLength(audited);
+  }
+});

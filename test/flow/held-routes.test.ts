@@ -269,6 +269,18 @@ describe.each(STORES.filter(({ present }) => present()))('a route that holds its
       expect((await send()).status).toBe(201);
     });
 
+    it('is not for a request with any other field that says what it does', async () => {
+      const names = [
+        ...['content-language', 'content-disposition', 'content-location', 'if-match', 'if-none-match', 'range'],
+        ...['prefer', 'idempotency-key', 'accept-version', 'api-version', 'x-api-version'],
+      ];
+      const urls = [await approved()];
+      for (const name of names) urls.push(await held({ headers: { [name]: 'a' } }));
+      expect(new Set(urls).size).toBe(names.length + 1);
+      const others = ['x-range', 'x-content-type', 'content-types', 'if-', 'not-if-match', 'ranges', 'x-prefer'];
+      expect((await send({ headers: Object.fromEntries(others.map((name) => [name, 'a'])) })).status).toBe(201);
+    });
+
     it('is for any spelling of the same request', async () => {
       await approved();
       expect((await send({ path: '/courses/%63-1/enrolments' })).status).toBe(201);
@@ -355,6 +367,11 @@ describe.each(STORES.filter(({ present }) => present()))('a route that holds its
       expect(writes.last().body).toEqual(body);
     });
 
+    it('may have 16000 characters of words, or 1 MiB without words', async () => {
+      await held({ body: `{"a":"${'x'.repeat(16_000 - 8)}"}` });
+      await held({ body: Buffer.alloc(1024 * 1024), type: 'image/png' });
+    });
+
     it.each<[string, Sent, number, RegExp]>([
       ['with one name twice', { body: '{"a":{"to":1,"to":2}}' }, 400, /without a name twice/],
       ['that is no JSON', { body: '{"a":' }, 400, /incomplete/],
@@ -362,7 +379,7 @@ describe.each(STORES.filter(({ present }) => present()))('a route that holds its
       ['that is compressed', { headers: { 'content-encoding': 'gzip' } }, 415, /Compressed/],
       [
         'that is longer than a member reads',
-        { body: `{"a":"${'x'.repeat(16_001)}"}` },
+        { body: `{"a":"${'x'.repeat(16_001 - 8)}"}` },
         413,
         /at most 16000 characters/,
       ],

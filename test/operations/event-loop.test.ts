@@ -16,6 +16,10 @@ describe('the event loop', () => {
     const stop = watchEventLoop((milliseconds) => turns.push(milliseconds));
     await sleep(300);
     expect(turns).toEqual([]);
+    // The thread waits and does not work.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    await sleep(100);
+    expect(turns).toEqual([]);
     work(200);
     await vi.waitFor(() => expect(turns).toHaveLength(1), { timeout: 30_000 });
     expect(turns[0]).toBeGreaterThan(120);

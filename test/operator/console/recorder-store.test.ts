@@ -28,6 +28,16 @@ describe('a recorder', () => {
     recorder.request(record, 200, 'app/1');
   };
 
+  it('keeps how long a request took, in milliseconds', async () => {
+    const recorder = createRecorder(stored(), clock);
+    const before = performance.now();
+    request(recorder, '/api/oauth/register', 'registration', { clientId: 'c' });
+    const longest = Math.round(performance.now() - before);
+    const [attempt] = await recorder.list();
+    expect(attempt?.steps[0]?.took).toBeLessThanOrEqual(longest);
+    expect(attempt?.steps[0]?.took).toBeGreaterThanOrEqual(0);
+  });
+
   it('joins what replicas have recorded of one attempt', async () => {
     const store = stored();
     const [first, second] = [createRecorder(store, clock), createRecorder(store, clock)];
