@@ -25,7 +25,6 @@ export const BLOCKS = new Set(
 export const SELF_ENDING = new Set(['p', 'li', 'dt', 'dd', 'tr', 'td', 'th', 'option']);
 const HIDDEN_STYLE =
   /display:none|visibility:(?:hidden|collapse)|content-visibility:hidden|(?:opacity|font-size):0?\.?0*(?:[a-z%]*)(?:;|!|$)/;
-const LONGEST_STYLE = 2000;
 
 /** Whether a tag name is an HTML element: in `List<String>` and `<your-name>` the brackets are part of the text. */
 export function isElement(name: string): boolean {
@@ -70,9 +69,7 @@ export function isHidden(token: Token.TagToken): boolean {
   if (Token.getTokenAttr(token, 'hidden') !== null) return true;
   const style = Token.getTokenAttr(token, 'style');
   if (style === null) return false;
-  const bare = style
-    .slice(0, LONGEST_STYLE)
-    .toLowerCase()
-    .replace(/\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/|\s+/g, '');
+  // A comment without an end takes in all of the rest (CSS Syntax section 4.3.2), so that no match is begun twice.
+  const bare = style.toLowerCase().replace(/\/\*.*?(?:\*\/|$)|\s+/gs, '');
   return bare.includes('\\') || HIDDEN_STYLE.test(bare);
 }

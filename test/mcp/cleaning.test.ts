@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { parse } from 'parse5';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cleanValue } from '../../src/mcp/cleaning.ts';
+import { withoutGiantTags } from '../../src/mcp/html-tags.ts';
+import { isSimple } from '../../src/mcp/markdown.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { call } from './support/mcp.ts';
@@ -102,6 +105,19 @@ describe('a text of the school in a tool result', () => {
       ['a <?php echo 1 ?>b<![CDATA[c]]>d', 'a bd'],
       ['<p hidden>a</p><i style="DISPLAY : none">b</i><b style="font-size:0">c</b>d', 'd'],
       ['<b style="opacity:0.00">a</b><b style="opacity:.0">b</b><b style="opacity:0.5">c</b>', 'c'],
+      ...[
+        ...['visibility:hidden', 'visibility: collapse', 'content-visibility:hidden', 'opacity:0', 'opacity:0%;x:y'],
+        ...['opacity:.0 !important', 'font-size:0px;color:red', 'display:/*x*/none', 'display:/*/none*/none'],
+        ...['display:/* * / **/none', 'opacity:0/*', 'disp\\6cay:none', `${'x:y;'.repeat(600)}display:none`],
+      ].map((style): [string, string] => [`<b style="${style}">a</b>.`, '.']),
+      ...[
+        'visibility:visible',
+        'opacity:10',
+        'font-size:0.5em',
+        'display:block',
+        'display:/*none',
+        '/*display:none*/',
+      ].map((style): [string, string] => [`<b style="${style}">a</b>.`, 'a.']),
       ['<h2>Title</h2><ul><li>one<li>two</ul>', '## Title\n- one\n- two\n'],
       ['The <script> tag, &lt;img src=x&gt;', 'The &lt;script> tag, &lt;img src=x&gt;'],
       ['<<b>img src=x></b>', '&lt;img src=x>'],
@@ -142,6 +158,59 @@ describe('a text of the school in a tool result', () => {
     expect(cut).toMatch(/^a+`\[b\]\(http [cut off here]$|^a+`\[?b?.{0,10} \[cut off here\]$/);
     expect(intricate).toContain('[b] (http://e.test/p)');
     expect(intricate).not.toMatch(/!\[|<img|\]\(/);
+  });
+});
+
+describe('a long text', () => {
+  it('is cut by what is shown of it, of which hidden parts may take up three times as much', async () => {
+    const hidden = (length: number) => `<!--${'x'.repeat(length - 7)}-->`;
+    await expectRead([
+      [`${hidden(24_000)}${'a'.repeat(8000)}`, 'a'.repeat(8000)],
+      [`${hidden(24_001)}${'a'.repeat(8000)}`, `${'a'.repeat(7999)} [cut off here]`],
+      [`${hidden(33_000)}a`, ' [cut off here]'],
+    ]);
+  });
+
+  it('is the same in pieces', async () => {
+    const lines = `${'['.repeat(1001)}\n${'a word\n'.repeat(20_000)}`;
+    expect(await cleanValue(`<i>b</i>${lines}`, 200_000)).toBe(`b${lines}`);
+    const words = `${'['.repeat(1001)}${'😀'.repeat(40_000)}`;
+    expect(await cleanValue(`<i>b</i>${words}`, 200_000)).toBe(`b${words}`);
+  });
+
+  it('is parsed if that takes milliseconds', () => {
+    const simple = [
+      '> '.repeat(16),
+      `${'1234567890. '.repeat(17)}`,
+      '['.repeat(1000),
+      'a'.repeat(128 * 1024),
+      '>'.repeat(16),
+    ];
+    expect(simple.filter((text) => !isSimple(text))).toEqual([]);
+    const nested = ['>', '> ', '-\t', '+', '*', '1) ', '123456789. '].map((sign) => `a\n \t${sign.repeat(17)}`);
+    expect([...nested, '['.repeat(1001), 'a'.repeat(128 * 1024 + 1)].filter((text) => isSimple(text))).toEqual([]);
+  });
+
+  it('has no tag with more than a thousand attributes', () => {
+    for (const separator of [' ', '/', '"', "'", '=', '\t']) {
+      const tag = (times: number) => `<a>b <b${`${separator}x`.repeat(times)}> c`;
+      expect(withoutGiantTags(tag(1000))).toBe(tag(1000));
+      expect(withoutGiantTags(tag(1001))).toBe(tag(1001).replace('<b', '&lt;b'));
+    }
+    expect(withoutGiantTags(`<a ${'x'.repeat(2000)}>`)).toBe(`<a ${'x'.repeat(2000)}>`);
+  });
+
+  it('has at most 32 levels of values, and names of 200 characters', async () => {
+    const nested = (levels: number): unknown => (levels === 0 ? 'x' : { a: nested(levels - 1) });
+    expect(await cleanValue(nested(32), 10)).toEqual(nested(32));
+    expect(await cleanValue(nested(33), 10)).toEqual(JSON.parse(JSON.stringify(nested(32)).replace('"x"', 'null')));
+    expect(await cleanValue({ ['n'.repeat(200)]: 1, ['m'.repeat(201)]: 2 }, 10)).toEqual({
+      ['n'.repeat(200)]: 1,
+      [`${'m'.repeat(200)} [cut off here]`]: 2,
+    });
+    expect(JSON.stringify(await cleanValue(JSON.parse('{"__proto__":{"a":"<b>x</b>"}}'), 10))).toBe(
+      '{"__proto__":{"a":"x"}}',
+    );
   });
 });
 
