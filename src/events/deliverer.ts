@@ -95,7 +95,7 @@ export function createDeliverer(delivery: Delivery) {
         // Look again: another replica may have been sending until now.
         const { state, putOff, excess, tooOld, resting } = await look();
         const dropped = tooOld ? await dropOld(delivery) : 0;
-        if (excess - dropped > 0) await dropExcess(delivery, excess - dropped);
+        await dropExcess(delivery, excess - dropped);
         if (resting) return false;
         const { state: after, left } = await deliver(state, putOff);
         if (isWorthSaving(after, state, putOff)) await states.save(after);
