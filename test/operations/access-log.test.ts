@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { shownPath } from '../../src/operations/shown-path.ts';
 import { authorizationRequest, bearer, redeem, registerApp } from '../support/app.ts';
 import { approve } from '../support/member.ts';
 import { rawRequest } from '../support/raw.ts';
@@ -268,6 +269,18 @@ describe('the access log', () => {
     for (const line of lines) {
       expect(Object.keys(line).slice(0, 5)).toEqual(['time', 'method', 'route', 'path', 'status']);
     }
+  });
+
+  it.each([
+    ['/a/abcdefghijklmnopqrs1', '/a/***'],
+    ['/abcdefghijklmnopqrs1/a', '/***/a'],
+    ['/abcdefghijklmnopqr1/abcdefghijklmnopqrstu', '/abcdefghijklmnopqr1/abcdefghijklmnopqrstu'],
+    ['/abcdefghijklmnopqrSt/ABCDEFGHIJKLMNOPQRST', '/***/ABCDEFGHIJKLMNOPQRST'],
+    [`/${'a'.repeat(63)}/${'b'.repeat(64)}`, `/${'a'.repeat(63)}/***`],
+    [`/${'w/'.repeat(255)}x`, `/${'w/'.repeat(255)}x`],
+    [`/${'w/'.repeat(255)}xy`, `/${'w/'.repeat(255)}x***`],
+  ])('shows %s as %s', (path, shown) => {
+    expect(shownPath(path)).toBe(shown);
   });
 
   it('masks path segments that could be secrets, and truncates long paths', async () => {

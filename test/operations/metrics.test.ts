@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { RequestRecord } from '../../src/http/request-record.ts';
 import { RequestsInFlight } from '../../src/http/requests-in-flight.ts';
+import { LatencyHistogram } from '../../src/operations/latency-histogram.ts';
 import { createMetrics } from '../../src/operations/metrics.ts';
 import { authorizationRequest, bearer, postForm, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
@@ -90,6 +91,7 @@ describe('the metrics', () => {
   it('count requests by route, method and status, with cumulative duration buckets', async () => {
     const series = 'route="/api/v1/courses/**",method="GET",status="200",verdict="anonymous"';
     const before = await value(`${REQUESTS}_count{${series}}`);
+    await get('/openapi.json');
     await get('/api/v1/courses/1');
     await get('/api/v1/courses/2');
     await expect.poll(() => value(`${REQUESTS}_count{${series}}`)).toBe(before + 2);
@@ -103,6 +105,29 @@ describe('the metrics', () => {
     expect(text).toContain(
       'coursegate_upstream_response_seconds_count{upstream="school",route="/api/v1/courses/**",status="200"}',
     );
+    // The gate answered one of them itself.
+    expect(text).not.toMatch(/coursegate_upstream_response_seconds_count\{upstream=""/);
+  });
+
+  it('count a duration in the first bucket whose bound it does not exceed, apart for each label', async () => {
+    const bounds = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
+    const histogram = new LatencyHistogram({ name: 'h', help: 'H' }, ['a', 'b', 'c', 'd']);
+    for (const bound of bounds) for (const more of [0, 0.001]) histogram.observe(bound + more, 'a', 'b', 'c', 4);
+    for (const labels of [['A', 'b', 'c', 4] as const, ['a', 'B', 'c', 4] as const, ['a', 'b', 'C', 4] as const])
+      histogram.observe(1, ...labels);
+    histogram.observe(1, 'a', 'b', 'c', 5);
+    const { values, ...rest } = await histogram.get();
+    expect(rest).toEqual({ name: 'h', help: 'H', type: 'histogram' });
+    const labels = { a: 'a', b: 'b', c: 'c', d: '4' };
+    const buckets = [...bounds.map((bound) => String(bound / 1000)), '+Inf'];
+    const [sum, count, ...others] = values.slice(buckets.length);
+    expect(values.slice(0, buckets.length)).toEqual(
+      buckets.map((le, at) => ({ metricName: 'h_bucket', labels: { ...labels, le }, value: Math.min(2 * at + 1, 26) })),
+    );
+    const total = bounds.reduce((all, bound) => all + 2 * bound + 0.001, 0) / 1000;
+    expect(sum).toEqual({ metricName: 'h_sum', labels, value: expect.closeTo(total) });
+    expect(count).toEqual({ metricName: 'h_count', labels, value: 26 });
+    expect(others.filter(({ metricName, value }) => metricName === 'h_count' && value === 1)).toHaveLength(4);
   });
 
   it('count a slow response in a high bucket', async () => {

@@ -67,6 +67,12 @@ describe('two schools in one store', () => {
     ...(await store.scan([token.kind], undefined, 100)).entries,
   ];
 
+  it('have their entries under the same kinds as ever', async () => {
+    const raw = memoryStore(now);
+    await namespacedStore(raw, ONE).commit([{ op: 'put', entry: token }]);
+    expect(await raw.get(`${ONE}.AccessToken`, token.id)).toMatchObject({ payload: token.payload });
+  });
+
   it('find nothing of each other, and neither does the process', async () => {
     const { whole, one, two } = await open();
     await one.store.commit([{ op: 'put', entry: token }]);

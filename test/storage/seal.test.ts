@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decompressed } from '../../src/storage/compression.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import type { Quota } from '../../src/storage/quota.ts';
-import { sealed, sealedStore } from '../../src/storage/seal.ts';
+import { deriveKey, schoolSecrets, sealed, sealedStore } from '../../src/storage/seal.ts';
 import type { Mutation, Store } from '../../src/storage/store.ts';
 import { storeConformance, testClock } from './conformance.ts';
 
@@ -91,6 +91,57 @@ describe('a sealed store', () => {
     // All of the dictionary, compressed.
     const text = decompressed(Buffer.from('Sxwtr0fL69HyerS8Hi2vh0R5DQA=', 'base64'));
     expect(createHash('sha256').update(text).digest('base64url')).toBe('doS4hUNdPvNfIruPBNhZvSQ_syGA7RP4oGakEMX6Zf0');
+  });
+
+  it('reads what earlier versions have written, and finds it by the same hashes', async () => {
+    const references = {
+      grant: 'eFdCVLxipSbvtdlavIpsOw',
+      member: '-GO4o_X5BJY0ScHDEynOkQ',
+      client: 'IpAbRB6psGQu_H9Pq2H3cQ',
+      uid: 'vYnojTREt72XMBPzS5MCPg',
+    };
+    const stored = (kind: string, id: string, payload: string, more: object = references): Mutation => ({
+      op: 'put',
+      entry: { kind, id, payload, expiresAt: undefined, references: more },
+    });
+    const { store, written } = spied();
+    await store.commit([
+      stored('StoreKeys', 'index', 'wU65NC7KsNK63QC5r+5yEgtWPVAeQ6qvTA02jKtG+uH3XEYMKSlYWHH49Xdvoqd+10A=', {}),
+      stored(
+        'AccessToken',
+        'lCKK-owjZcVIlYX169svSA',
+        '7c4fxq6ywSdyYdfZYipNqtCE1edvEbMJaDav/r6Ehd/9FA8NzszDeD0eHRVhZA/Zuu2JcZseU0xc+91z86RcjTXILX0s',
+      ),
+      stored('Grant', 'RRQkOZAxSm2q5f2JJS601Q', '.vfDKzh0CZ7CxMgBGTMHWfR0t2QP2bqtnxoJKwoqnVfdEwxWMLPyEzUA='),
+    ]);
+    const one = sealedStore(store, SECRET);
+    const { payload } = put.entry;
+    expect(await one.get('AccessToken', 'the-bearer-token')).toMatchObject({ payload });
+    const scope = 'courses:read courses:write '.repeat(5);
+    expect(await one.get('Grant', 'the-bearer-token')).toMatchObject({ payload: JSON.stringify({ scope }) });
+    const of = { ...put.entry.references, uid: 'the-uid' };
+    for (const [name, value] of Object.entries(of) as [keyof typeof of, string][]) {
+      expect(await one.findBy('AccessToken', name, value), name).toMatchObject([{ payload }]);
+      expect(await one.count('AccessToken', name, value), name).toBe(1);
+    }
+
+    written.length = 0;
+    const quota: Quota = { name: 'q', total: 1e6, perClient: 1e6, perNetwork: 1e6, whenFull: 'evict' };
+    const charge = { quota, network: 'n', wider: 'w', client: 'the-client' };
+    await one.commit([{ op: 'put', entry: { ...put.entry, references: of, charge } }]);
+    await one.commit([{ op: 'put', entry: { ...put.entry, charge: { ...charge, client: '' } } }]);
+    const charged = { quota, network: 'yREA7QL1gUVHvYlrOIrBSg', wider: 'zaWl0JvO-bdBHpmWTPrAHA' };
+    expect(written).toMatchObject([
+      { entry: { id: 'lCKK-owjZcVIlYX169svSA', references, charge: { ...charged, client: references.client } } },
+      { entry: { charge: { ...charged, client: '' } } },
+    ]);
+  });
+
+  it('has the same keys as ever for each purpose, and for a school', () => {
+    const key = deriveKey(SECRET, 'store-payload').export().toString('base64url');
+    expect(key).toBe('F-a_Gr318yO6UnHanwDpleVG6RrVf7KxC9HBcVqm6m8');
+    const [own, further] = ['HGXDgHvX4bE1GVbb4L1IXLR8YdWBBO2rjcfD1BOfM8Q', expect.not.stringMatching(/^HGX/)];
+    expect(schoolSecrets([SECRET, 'x'.repeat(32)], 'abc')).toEqual([own, further]);
   });
 
   it('writes only what the first secret does not seal yet when it is resealed', async () => {

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Quota } from '../../../src/storage/quota.ts';
 import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 import { oneSchool, rawStoreConformance, storeConformance, testClock } from '../conformance.ts';
@@ -107,6 +108,35 @@ describe.skipIf(!redisPresent())('Redis', () => {
     const attempts = await Promise.all(Array.from({ length: 20 }, (_, at) => stores[at % 2]?.commit([consume('a')])));
     expect(attempts.filter((won) => won)).toHaveLength(1);
     for (const store of stores) await store.close();
+  });
+
+  it('names its keys and fields as earlier versions did', async () => {
+    const clock = testClock();
+    const store = open(clock.now);
+    const quota: Quota = { name: 'q', total: 1e6, perClient: 1e6, perNetwork: 1e6, whenFull: 'evict' };
+    const charge = { quota, network: 'n', wider: 'w', client: 'c' };
+    const references = { grant: 'g', member: 'm', client: 'c', uid: 'u' };
+    const entry = { ...token('a', { expiresAt: 2_000_000_000, references }), charge };
+    for (const _ of [1, 2]) await store.commit([{ op: 'put', entry }]);
+    const fields = ['payload', 'expiresAt', 'revision', 'grant', 'member', 'client', 'uid'];
+    expect(await admin.hmget('{gate}:entry:AccessToken:a', ...fields)).toEqual([
+      entry.payload,
+      '2000000000',
+      '2',
+      'g',
+      'm',
+      'c',
+      'u',
+    ]);
+    expect(await admin.hmget('{gate}:charge:AccessToken:a', 'quota', 'network', 'wider', 'client')).toEqual([
+      'q',
+      'n',
+      'w',
+      'c',
+    ]);
+    const indexes = Object.entries(references).map(([name, value]) => `{gate}:index:AccessToken:${name}:${value}`);
+    expect(await keys()).toEqual(expect.arrayContaining(['{gate}:expiry', ...indexes]));
+    await store.close();
   });
 
   it('keeps no keys of deleted or swept entries', async () => {
