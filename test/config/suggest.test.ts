@@ -1,5 +1,17 @@
 import { expect, it } from 'vitest';
+import { shapeAt } from '../../src/config/shape.ts';
 import { nearest } from '../../src/config/suggest.ts';
+
+it('only keys of the chosen kind are known, also further down', () => {
+  const keys = (kind: string) => shapeAt(['login', 'jwt'], { login: { kind, jwt: {} } }).keys;
+  expect(
+    [keys('header'), keys('jwt-cookie')].map((known) => [known.includes('header'), known.includes('cookie')]),
+  ).toEqual([
+    [true, false],
+    [false, true],
+  ]);
+  expect(keys('unknown')).toEqual(expect.arrayContaining(['header', 'cookie']));
+});
 
 const KEYS = ['host', 'port', 'admin', 'refreshAbsolute', 'courses:read', 'courses:write'];
 

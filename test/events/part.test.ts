@@ -127,7 +127,7 @@ it('refusals of more than a thousand members in one minute are counted by reason
   await part.stop?.();
 });
 
-it.each([
+it.each<readonly [number, string]>([
   [200, 'taken'],
   [299, 'taken'],
   [410, 'gone'],

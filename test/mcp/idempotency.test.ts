@@ -220,8 +220,13 @@ describe('a call with an idempotency key', () => {
     ).not.toEqual(results[0].structuredContent);
   });
 
+  it('may have 8 to 200 characters', async () => {
+    for (const idempotencyKey of ['!2345~78', `${'x'.repeat(199)}y`])
+      expect((await enrol({ idempotencyKey })).isError).toBeUndefined();
+  });
+
   it.each([
-    ['short', { idempotencyKey: 'short' }],
+    ['short', { idempotencyKey: '1234567' }],
     ['long', { idempotencyKey: 'x'.repeat(201) }],
     ['not a string', { idempotencyKey: 12345678 }],
     ['with invalid characters', { idempotencyKey: 'with a blank' }],

@@ -121,6 +121,7 @@ describe('a tool’s request to an upstream', () => {
         { token, headers: { cookie: 'a=b', 'x-member-id': 'm-1', 'x-coursegate-assertion': 'forged' } },
       );
       const sent = school.last();
+      expect(sent.values('accept')).toEqual(['application/json']);
       expect(sent.rawHeaders.join('\n')).not.toContain(token);
       expect([sent.values('authorization'), sent.values('cookie')]).toEqual([[], []]);
       const member = name === 'my_item' ? 'm-1001' : undefined;

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Counters } from '../../src/storage/counters.ts';
 import { memoryCounters } from '../../src/storage/memory-counters.ts';
+import { countedPlaces, type PlaceLimit } from '../../src/storage/places.ts';
 import { connectRedis } from '../../src/storage/redis/connection.ts';
 import { redisCounters } from '../../src/storage/redis/counters.ts';
 import { createRedisClient } from '../../src/storage/redis/target.ts';
@@ -58,6 +59,41 @@ describe('counters in memory', () => {
     expect(counters.peek(network(0), RATE).count).toBe(0);
     expect(counters.peek(network(950_000), RATE).count).toBe(1);
     expect(counters.peek(network(999_999), RATE).count).toBe(1);
+  });
+});
+
+describe('places', () => {
+  it('are taken of every limit or of none, and free themselves unless the attempt counts', async () => {
+    const time = { now: 1_000_000 };
+    const counters = memoryCounters(() => time.now);
+    const places = countedPlaces(counters, () => time.now);
+    const address = { key: 'address', rate: { requests: 3, per: 60 } };
+    const name = { key: 'name', rate: { requests: 2, per: 30 } };
+    const take = async (...limits: readonly PlaceLimit[]) => {
+      const got = await places.take(limits);
+      return got.kind === 'full' ? got.wait : got.giveBack;
+    };
+    const [first, second] = [await take(address, name), await take(address, name)];
+    expect(await take(address, name)).toBe(1000);
+    // None was taken of the address.
+    const third = await take(address);
+    expect(await take(address)).toBe(1000);
+    for (const [giveBack, counts] of [
+      [first, false],
+      [third, false],
+      [second, true],
+    ] as const)
+      if (typeof giveBack === 'function') giveBack(counts);
+    time.now += 1000;
+    const fourth = await take(name, address);
+    expect(await take(name)).toBe(1000);
+    if (typeof fourth === 'function') fourth(true);
+    expect(await take(name, address)).toBe(29_000);
+    const fifth = await take(address);
+    if (typeof fifth === 'function') fifth(true);
+    expect(await take(name, address)).toBe(59_000);
+    time.now += 59_000;
+    expect(typeof (await take(name, address))).toBe('function');
   });
 });
 

@@ -139,6 +139,21 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
+  it('scans its own keys, whatever characters its prefix has', async () => {
+    for (const keyPrefix of ['g*te', 'g?te', 'g[a]te', 'g[^b]te', 'g\\\\ate', 'g[a-b]te']) {
+      const [own, other] = [open(Date.now, keyPrefix), open()];
+      await own.commit([{ op: 'put', entry: token('own') }]);
+      await other.commit([{ op: 'put', entry: token('other') }]);
+      const { entries } = await own.scan(['AccessToken'], undefined, 100);
+      expect(
+        entries.map(({ id }) => id),
+        keyPrefix,
+      ).toEqual(['own']);
+      await own.close();
+      await other.close();
+    }
+  });
+
   it('keeps no keys of deleted or swept entries', async () => {
     const clock = testClock();
     const store = open(clock.now);
