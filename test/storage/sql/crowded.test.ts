@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SqlSession } from '../../../src/storage/sql/session.ts';
+import { sessionPool } from '../../../src/storage/sql/session-pool.ts';
 import { insistently, patiently } from '../../faults/patiently.ts';
 import { type App, registerApp } from '../../support/app.ts';
 import { connect, refreshForm, statusOf, type Tokens, token } from '../../support/connection.ts';
@@ -8,6 +9,114 @@ import { timeOf } from '../../support/pace.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { IN_TIME } from '../failing-store.ts';
 import { ready, SERVERS, type TestServer } from './servers.ts';
+
+describe('the pool of connections', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** A server that takes `room` connections. The fault of the next that is opened is thrown. */
+  function poolOn({ room = 100, most = 3 }) {
+    const opened: { open: boolean; closed: number }[] = [];
+    const server = { room, fault: undefined as Error | undefined };
+    const crowded = new Error('too many');
+    const open = async (): Promise<SqlSession> => {
+      if (server.fault !== undefined) throw server.fault;
+      if (opened.filter((one) => one.open).length >= server.room) throw crowded;
+      const state = { open: true, closed: 0 };
+      opened.push(state);
+      return {
+        run: async () => [],
+        isOpen: () => state.open,
+        close() {
+          state.open = false;
+          state.closed += 1;
+        },
+      };
+    };
+    const pool = sessionPool(open, (thrown) => thrown === crowded, most);
+    const soon = async (session: Promise<SqlSession>) =>
+      Promise.race([session, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))]);
+    return { pool, opened, server, soon };
+  }
+
+  it('uses one again, opens up to its limit, and then lets callers wait in turn', async () => {
+    const { pool, opened, soon } = poolOn({});
+    const first = await pool.acquire();
+    pool.release(first);
+    expect(await pool.acquire()).toBe(first);
+    const others = [await pool.acquire(), await pool.acquire()];
+    const waiting = [pool.acquire(), pool.acquire()];
+    expect(await soon(waiting[0] as Promise<SqlSession>)).toBeUndefined();
+    pool.release(first);
+    expect(await waiting[0]).toBe(first);
+    expect(await soon(waiting[1] as Promise<SqlSession>)).toBeUndefined();
+    others[0]?.close();
+    pool.release(others[0] as SqlSession);
+    expect(await soon(waiting[1] as Promise<SqlSession>)).toBeDefined();
+    expect(opened).toHaveLength(4);
+    pool.close();
+  });
+
+  it('gives out none that is closed, and closes those that are unused for half a minute', async () => {
+    const { pool, opened } = poolOn({});
+    const [first, second] = [await pool.acquire(), await pool.acquire()];
+    pool.release(first);
+    pool.release(second);
+    second.close();
+    expect(await pool.acquire()).toBe(first);
+    vi.advanceTimersByTime(20_000);
+    pool.release(first);
+    vi.advanceTimersByTime(30_000);
+    expect(opened.map(({ open }) => open)).toEqual([true, false]);
+    vi.advanceTimersByTime(10_000);
+    expect(opened.map(({ open }) => open)).toEqual([false, false]);
+    const lost = await pool.acquire();
+    pool.release(lost);
+    lost.close();
+    vi.advanceTimersByTime(10_000);
+    expect(opened[2]).toEqual({ open: false, closed: 2 });
+    const third = await pool.acquire();
+    pool.release(third);
+    pool.reset();
+    expect(third.isOpen()).toBe(false);
+    const fourth = await pool.acquire();
+    pool.close();
+    expect(fourth.isOpen()).toBe(true);
+    pool.release(fourth);
+    expect(fourth.isOpen()).toBe(false);
+    await expect(pool.acquire()).rejects.toThrow('the store is closed');
+  });
+
+  it('shares those that are open while the server has no more, and fails if it has none', async () => {
+    const { pool, opened, server, soon } = poolOn({ room: 1 });
+    const first = await pool.acquire();
+    const second = pool.acquire();
+    expect(await soon(second)).toBeUndefined();
+    pool.release(first);
+    expect(await second).toBe(first);
+    server.room = 2;
+    const third = pool.acquire();
+    expect(await soon(third)).toBeUndefined();
+    vi.advanceTimersByTime(10_000);
+    const fresh = await soon(pool.acquire());
+    expect([fresh === undefined, fresh === first]).toEqual([false, false]);
+    pool.release(first);
+    expect(await third).toBe(first);
+    server.fault = new Error('refused');
+    await expect(pool.acquire()).rejects.toThrow('refused');
+    expect(opened).toHaveLength(2);
+    pool.close();
+    const none = poolOn({ room: 0 });
+    await expect(none.pool.acquire()).rejects.toThrow('too many');
+    none.server.room = 1;
+    expect(await none.pool.acquire()).toBeDefined();
+    none.pool.close();
+  });
+});
 
 describe.each(SERVERS)('a gate on a $name whose connections others take', ({ start }) => {
   let server: TestServer;
