@@ -80,6 +80,10 @@ describe('the metrics', () => {
       );
     }
     expect(text).toMatch(/^process_cpu_user_seconds_total [0-9.]+$/m);
+    expect(text).toMatch(/^coursegate_config_info\{fingerprint="[\w-]{8,}"\} 1$/m);
+    expect(text).toMatch(/^coursegate_config_last_reload_successful 1$/m);
+    expect(text).toMatch(/^coursegate_access_log_dropped_lines_total 0$/m);
+    expect(text).toMatch(/^coursegate_tokens_unused_total 0$/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds [0-9.e-]+$/m);
     const before = upstream.requests.length;
     await get('/metrics');
@@ -180,8 +184,8 @@ describe('the metrics', () => {
     expect(text).not.toMatch(/app-\d|grant-\d/);
   });
 
-  it('keep a bounded number of OAuth error labels, whatever the errors are called', () => {
-    const metrics = createMetrics({
+  const inMemory = () =>
+    createMetrics({
       inFlight: new RequestsInFlight(),
       droppedLines: () => 0,
       upstreams: () => [],
@@ -190,6 +194,24 @@ describe('the metrics', () => {
       events: () => undefined,
       clock: Date.now,
     });
+
+  it('have the turns that blocked the event loop, in seconds, failures of the store, and unknown hosts', async () => {
+    const metrics = inMemory();
+    for (const milliseconds of [60, 300]) metrics.loopBlocked(milliseconds);
+    metrics.storeFailed();
+    for (const _ of [1, 2]) metrics.misdirected();
+    const text = await metrics.own();
+    for (const line of [
+      ...['blocked_seconds_bucket{le="0.1"} 1', 'blocked_seconds_bucket{le="0.5"} 2', 'blocked_seconds_sum 0.36'].map(
+        (rest) => `event_loop_${rest}`,
+      ),
+      ...['store_failures_total 1', 'misdirected_requests_total 2'],
+    ])
+      expect(text).toContain(`coursegate_${line}\n`);
+  });
+
+  it('keep a bounded number of OAuth error labels, whatever the errors are called', () => {
+    const metrics = inMemory();
     const provenance = {
       clientAddress: '',
       hops: '',
