@@ -208,7 +208,9 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
         // A suspended member's token is refused before it is compared.
         if (mayBeSuspended.has(connection.member)) return;
         // It may have ended before, and another gate may be the one that said so, or is about to.
-        const isEnding = [...open].some((other) => other.shown.connection === connection && superseded.has(other));
+        const isEnding = [...open].some(
+          (other) => other.shown.connection === connection && (superseded.has(other) || isOver(other.shown)),
+        );
         const isEnded = isEnding || mayHaveEnded.has(connection) || connection.ends.length > 0;
         const by = isEnded ? '' : (request.life ?? '');
         connection.ends.push({ at: now(), by, as: 'reuse' });

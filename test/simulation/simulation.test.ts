@@ -22,17 +22,20 @@ describe('the gates in simulated schedules', { concurrent: false }, () => {
     console.info(describeTotal(total));
   });
 
-  // In the first three an operator's two commands were on their way at once; in the fourth, a failover undid what was told; in
-  // the others, a code was shown again after its window, and the gate that redeemed it had died or another one had ended it; in the
-  // last three, a token was looked up before the failover that lost it, two gates met old tokens at once, and a code was first
-  // shown when it had expired.
-  it.each([28_390, 38_153, 54_941, 60_572, 140_340, 143_097, 175_855, 258_010, 298_846, 18_914])(
-    'keep what one of the first million broke: seed %i',
-    async (seed) => {
-      const { violations } = await simulate(seed);
-      expect(violations).toEqual([]);
-    },
-  );
+  it.each([
+    ["an operator's two commands were on their way at once", [28_390, 38_153, 54_941]],
+    ['a failover undid what was told', [60_572]],
+    [
+      'a code came after its window, and who redeemed it had died or another gate had ended it',
+      [140_340, 143_097, 175_855],
+    ],
+    ['a token was looked up before the failover that lost it', [258_010]],
+    ['two gates met old tokens at once', [298_846]],
+    ['a code was first shown when it had expired', [18_914]],
+    ['a token became an old one while it was on its way to another gate', [300_325]],
+  ])('keep what one of the first million broke: %s', async (_, seeds) => {
+    for (const seed of seeds) expect((await simulate(seed)).violations, `seed ${seed}`).toEqual([]);
+  });
 
   it('happen again word for word with the same seed', async () => {
     await repeat(Array.from({ length: 20 }, (_, at) => at + 1));
