@@ -98,6 +98,8 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
         ? now() - next.told > window + MARGIN
         : told(next.successors).length > 0 || (windowsEnd && now() - next.told > 2 * window),
     );
+  /** Whether a gate may take it for a reuse: its token was an old one from the start, or became one on its way. */
+  const mayEnd = (request: TokenRequest): boolean => superseded.has(request) || isOver(request.shown);
 
   const failed = (status: number, body: unknown, what: string, start: number): void => {
     if (status === 503) {
@@ -160,6 +162,7 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
     /** Its client has no answer: the gate died, or the answer was lost on the way. */
     unanswered(request: TokenRequest): void {
       open.delete(request);
+      if (mayEnd(request)) mayHaveEnded.add(request.shown.connection);
     },
 
     /** @param given - the tokens in the answer: the refresh token first */
@@ -208,9 +211,7 @@ export function createPromises({ now, window, diedAt, hasTrouble, windowsEnd, br
         // A suspended member's token is refused before it is compared.
         if (mayBeSuspended.has(connection.member)) return;
         // It may have ended before, and another gate may be the one that said so, or is about to.
-        const isEnding = [...open].some(
-          (other) => other.shown.connection === connection && (superseded.has(other) || isOver(other.shown)),
-        );
+        const isEnding = [...open].some((other) => other.shown.connection === connection && mayEnd(other));
         const isEnded = isEnding || mayHaveEnded.has(connection) || connection.ends.length > 0;
         const by = isEnded ? '' : (request.life ?? '');
         connection.ends.push({ at: now(), by, as: 'reuse' });

@@ -32,7 +32,7 @@ describe('the gates in simulated schedules', { concurrent: false }, () => {
     ['a token was looked up before the failover that lost it', [258_010]],
     ['two gates met old tokens at once', [298_846]],
     ['a code was first shown when it had expired', [18_914]],
-    ['a token became an old one while it was on its way to another gate', [300_325]],
+    ['another gate had ended it: an old token was on its way there, or its answer was lost', [300_325, 313_414]],
   ])('keep what one of the first million broke: %s', async (_, seeds) => {
     for (const seed of seeds) expect((await simulate(seed)).violations, `seed ${seed}`).toEqual([]);
   });

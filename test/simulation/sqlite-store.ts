@@ -13,7 +13,8 @@ const [HEADER, FRAME] = [32, 24 + 4096] as const;
 /** An entry of the simulation itself, which says which commit was the last. */
 const MARK = { kind: 'LastCommit', id: 'mark' } as const;
 
-const NEVER = new Promise<never>(() => {});
+/** Another one each time: what waits for a promise is kept as long as the promise. */
+const never = () => new Promise<never>(() => {});
 
 interface SqliteOptions extends Pick<StoreOptions, 'scheduler' | 'choices' | 'faults' | 'began' | 'watch'> {
   readonly image: Files;
@@ -48,7 +49,7 @@ export function createSqliteStore({ scheduler, choices, faults, began, watch, im
   };
   const open = (files: Files): SqliteFile => {
     const opened = openFile(files, clock, async () => {
-      if (file !== opened) return NEVER;
+      if (file !== opened) return never();
       syncs += 1;
       const name = `sync ${syncs}`;
       const [covered, frames, before] = [readFileSync(`${opened.path}-wal`), index.frames, checkpoints];
@@ -118,13 +119,13 @@ export function createSqliteStore({ scheduler, choices, faults, began, watch, im
   const call = async <T>(run: (work: Work) => Promise<T>): Promise<T> => {
     const work = currentWork();
     watch.step(work);
-    if (!work.life.alive) return NEVER;
+    if (!work.life.alive) return never();
     const ended = await run(work).then(
       (value) => ({ value }),
       (reason: unknown) => ({ reason }),
     );
     if (work.life.alive) watch.step(work);
-    if (!work.life.alive) return NEVER;
+    if (!work.life.alive) return never();
     if ('reason' in ended) throw ended.reason;
     return ended.value;
   };
