@@ -74,6 +74,11 @@ describe('the console', () => {
     expect(page.status).toBe(200);
     expect(page.text).toContain('<h1>Overview</h1>');
     expect(page.text).toContain('Signed in with the admin secret');
+    const [, navigation = ''] = /<nav[^>]*>(.*?)<\/nav>/s.exec(page.text) ?? [];
+    expect([...navigation.matchAll(/<a [^>]*>([^<]*)/g)].map(([, entry]) => entry)).toEqual([
+      ...['Overview', 'Connections', 'History', 'Apps', 'Members', 'Grants', 'Traffic', 'Keys', 'Events'],
+      'Observe mode',
+    ]);
     const nowhere = await session.get('/console/nowhere');
     expect([nowhere.status, nowhere.text.includes('The console has no page at this address.')]).toEqual([404, true]);
     expect(nowhere.text).toContain('<a href="/console">Back to the overview</a>');

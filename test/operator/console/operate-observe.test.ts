@@ -125,6 +125,7 @@ describe('the page of observe mode', () => {
     const page = await show('/console/observe');
     expect(page).not.toContain('None yet.');
     expect(page).toContain('Accept 3 routes</a>');
+    expect(await show('/console')).toContain('Routes are observed, not enforced: the gate refuses nothing yet.');
     expect(page).toMatch(/Requests<\/dt><dd>5</);
     expect(page).toMatch(/Would be refused<\/dt><dd>2</);
     expect(page).toMatch(/GET \/api\/orders\/\*<\/code>.*?<td class="number"[^>]*>2<\/td>/s);

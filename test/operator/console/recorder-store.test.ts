@@ -4,6 +4,7 @@ import type { StepFacts, StepKind } from '../../../src/http/connection-step.ts';
 import type { Provenance } from '../../../src/http/provenance.ts';
 import { RequestRecord } from '../../../src/http/request-record.ts';
 import { createRecorder, type Recorder } from '../../../src/operations/record/recorder.ts';
+import { everyAttempt } from '../../../src/operator/console/recorder/explained.ts';
 import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
 import type { Store } from '../../../src/storage/store.ts';
@@ -92,4 +93,26 @@ describe('a recorder', () => {
     await recorder.flush();
     expect(await createRecorder(store, clock).list()).toHaveLength(1);
   });
+});
+
+it('the use of a token is looked up for the newest 300 attempts that stopped with one', async () => {
+  const step = {
+    kind: 'token',
+    at: 0,
+    since: 0,
+    status: 200,
+    clientId: 'app',
+    grantId: 'g',
+    userAgent: 'app/1',
+    endpoint: '',
+  };
+  const list = async () => Array.from({ length: 310 }, (_, at) => ({ id: `a${at}`, steps: [step], left: 0 }));
+  let looked = 0;
+  const get = async (kind: string) => {
+    if (kind === 'GrantLastUse') looked += 1;
+    return undefined;
+  };
+  const setting = { origin: 'https://gate.example', codeLifetime: 60, replayWindow: 30 };
+  const all = await everyAttempt({ recorder: { list }, store: { get }, clock: () => 86_400_000, setting } as never);
+  expect([all.length, looked]).toEqual([310, 300]);
 });

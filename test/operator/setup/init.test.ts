@@ -324,10 +324,12 @@ describe('a detected site', () => {
   it('that draws its sign-in page with a script is found by the redirect from its front page', async () => {
     site = await startProbed({
       '/': (_request, response) =>
-        void response.writeHead(302, { location: '/en/', 'set-cookie': 'kolibri_csrftoken=1; path=/' }).end(),
+        void response
+          .writeHead(302, { location: '/en/', 'set-cookie': ['kolibri_csrftoken=1; path=/', 'shown=en'] })
+          .end(),
       '/en/': (request, response) => {
-        // As a browser does, it has to bring the cookie.
-        const known = /kolibri_csrftoken=1/.test(request.headers.cookie ?? '');
+        // As a browser does, it has to bring the cookies.
+        const known = request.headers.cookie === 'kolibri_csrftoken=1; shown=en';
         response.writeHead(302, { location: known ? '/en/auth/?next=/en/learn/' : '/' }).end();
       },
       '/en/auth/': html('<head><title>Kolibri</title></head><div id="app"></div>', { 'set-cookie': 'visitor_id=2' }),
@@ -336,7 +338,7 @@ describe('a detected site', () => {
     expect(read('coursegate.yaml')).toContain(`loginUrl: "${ORIGIN}/en/auth/"`);
     expect(read('coursegate.yaml')).toContain('returnParam: "next"');
     expect(read('coursegate.yaml')).toMatch(
-      /\(4\) No session cookie was seen\. .* Cookies seen without a sign-in: kolibri_csrftoken, visitor_id\./,
+      /\(4\) No session cookie was seen\. .* Cookies seen without a sign-in: kolibri_csrftoken, shown, visitor_id\./,
     );
     expect(told.join('\n')).toContain('Sign-in page: /en/auth/. Session cookies: none seen.');
   });
@@ -475,19 +477,21 @@ describe('a sign-in in JSON', () => {
       },
     });
   /** Refuses everything in JSON, as FastAPI does, and keeps what it was sent. */
-  const refusing = (sent: string[], type: string) => async (request: IncomingMessage, response: ServerResponse) => {
-    if (request.method !== 'POST') return json({ detail: 'Method Not Allowed' }, 405)(request, response);
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    sent.push(Buffer.concat(chunks).toString());
-    const readable = request.headers['content-type'] === type && sent.at(-1) !== '{}';
-    json(
-      readable
-        ? { detail: 'Incorrect email or password' }
-        : { detail: [{ loc: ['body', 'username'], msg: 'Field required' }] },
-      readable ? 401 : 422,
-    )(request, response);
-  };
+  const refusing =
+    (sent: string[], type: string, wrong = 401) =>
+    async (request: IncomingMessage, response: ServerResponse) => {
+      if (request.method !== 'POST') return json({ detail: 'Method Not Allowed' }, 405)(request, response);
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      sent.push(Buffer.concat(chunks).toString());
+      const readable = request.headers['content-type'] === type && sent.at(-1) !== '{}';
+      json(
+        readable
+          ? { detail: 'Incorrect email or password' }
+          : { detail: [{ loc: ['body', 'username'], msg: 'Field required' }] },
+        readable ? wrong : 422,
+      )(request, response);
+    };
 
   it.each([
     ['json', 'application/json'],
@@ -520,10 +524,11 @@ describe('a sign-in in JSON', () => {
   it.each([
     ['json', 'application/json'],
     ['form', 'application/x-www-form-urlencoded'],
-  ] as const)('at a common address is tried with a wrong password as %s', async (format, type) => {
+    ['form', 'application/x-www-form-urlencoded', 422],
+  ] as const)('at a common address is tried with a wrong password as %s', async (format, type, wrong?: number) => {
     const sent: string[] = [];
     site = await startProbed({
-      '/api/v1/auth/login': refusing(sent, type),
+      '/api/v1/auth/login': refusing(sent, type, wrong),
       '/api/v1/users/me': json({ detail: 'Not authenticated' }, 401),
     });
     await run(site.url);

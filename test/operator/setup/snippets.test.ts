@@ -527,6 +527,7 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     const { routes, site } = parse(blocks('yaml')[0] ?? '');
     write({ address: 'unix:/run/coursegate/decisions.sock' }, { routes, site });
     const { stdout } = await print('--for', 'nginx-auth');
+    expect(stdout).toContain('\n# nginx has to run as a user in the group of the Unix socket.\n');
     const lines = stdout.replaceAll(/\/[0-9a-f]{16}\//g, '/RANDOM/').split('\n');
     const quotes = blocks('text').flatMap((text) => text.trimEnd().split('\n'));
     expect(quotes.length).toBeGreaterThan(20);
@@ -538,7 +539,11 @@ describe('the files of gateways that ask and forward requests themselves', () =>
   it('for nginx tell backends who the member is in plain fields only from 1.23 on', async () => {
     write(OVER_TCP);
     const plain = await print('--for', 'nginx-auth');
+    expect(plain.stdout).toMatch(
+      /^# coursegate school\.example\/[\w-]{16}: for https:\/\/school\.example, written by /m,
+    );
     expect(plain.stderr).toContain('nginx before 1.23');
+    expect(plain.stdout).not.toContain('Unix socket');
     const [, versions = ''] = /map \$nginx_version .* "~(.*)" 1; \}/.exec(plain.stdout) ?? [];
     const isOld = (version: string) => new RegExp(versions).test(version);
     expect(['0.8.55', '1.2.9', '1.9.1', '1.18.0', '1.20.2', '1.22.1'].every(isOld)).toBe(true);
@@ -597,6 +602,10 @@ describe('the files of gateways that ask and forward requests themselves', () =>
       'coursegate-to-school': near,
       'coursegate-site': site,
     } = http.routers;
+    write(OVER_TCP, { site: { upstream: 'far-away' } });
+    const { http: withSite } = parse((await print('--for', 'traefik-auth')).stdout);
+    expect(withSite.services['coursegate-site'].loadBalancer.servers).toEqual([{ url: 'https://api.far.example:443' }]);
+    write(OVER_TCP);
     expect(far.middlewares).toEqual([
       ...['coursegate-site', 'coursegate-trace', 'coursegate-request', 'coursegate-ask', 'coursegate-to-far_away_0'],
     ]);
