@@ -58,6 +58,7 @@ describe('coursegate mcp submit', () => {
   it('runs five cases and three that must be refused, and writes what directories ask for', async () => {
     const { code, said, dir, read, submission } = await submit({ COURSEGATE_DOCTOR_TOKEN: token });
     expect(said).toContain(join(dir, 'server.json'));
+    expect(said).toContain('There is no picture of the consent page: only a member who has signed in sees it');
     expect(said).not.toMatch(/fail|not run|does not fit/);
     expect(code).toBe(0);
 
