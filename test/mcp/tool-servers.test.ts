@@ -59,6 +59,10 @@ const serverOf = (definition: Loose, more: object = {}) => ({
 const find = { ...about, name: 'find_pages', input: { properties: { term: string }, required: ['term'] } };
 const TOOLS = [
   { ...find, scopes: ['account:read'], annotations: { readOnlyHint: true }, server: serverOf(FIND) },
+  {
+    ...{ ...find, name: 'find_typed', scopes: ['account:read'], annotations: { readOnlyHint: true } },
+    ...{ output: { properties: { found: { type: 'array' } } }, server: serverOf(FIND) },
+  },
   { ...find, name: 'find_open', annotations: { readOnlyHint: true }, server: serverOf(FIND) },
   {
     ...{ ...about, name: 'add_note', scopes: ['courses:write'], input: { additionalProperties: true } },
@@ -113,6 +117,7 @@ async function stop(): Promise<void> {
 /** The server as it was approved. */
 function reset(): void {
   server.restore();
+  server.forgetNext(0, 0);
   server.tools.splice(0, server.tools.length, ...structuredClone(DEFINITIONS));
   Object.assign(server.handlers, {
     'pages/find': async ({ term }: Loose) => ({
@@ -336,6 +341,26 @@ describe.each(['v2', 'v1', 'v1-json'] as const)('a tool of an MCP server with th
       expect(made).toBe(1);
     });
   if (kind !== 'v2')
+    it.each([0, 1])(
+      'begins up to five sessions that the server forgets after %i requests, and calls once',
+      async (requests) => {
+        const fresh = await tokenOf(world, 'account:read courses:write');
+        server.forgetNext(4, requests);
+        const seen = await during(async () => {
+          expect((await run('add_note', { text: 'one' }, fresh)).structuredContent).toHaveProperty('text');
+        });
+        const methods = seen.map(({ message }) => message.method);
+        expect(methods.filter((method) => method === 'initialize')).toHaveLength(5);
+        server.forget();
+        server.forgetNext(100, requests);
+        const more = await during(async () => {
+          expect((await run('add_note', { text: 'two' }, fresh)).isError).toBe(true);
+        });
+        // With the first list, the call has had one of its five sessions already.
+        expect(more.filter(({ message }) => message.method === 'initialize')).toHaveLength(5 - requests);
+      },
+    );
+  if (kind !== 'v2')
     it('keeps its session when the server refuses arguments, and calls once', async () => {
       await run('add_note', { text: 'one' });
       server.handlers.note = async () => {
@@ -545,6 +570,13 @@ describe('a hostile MCP server', () => {
     expect(answers.toSorted()).toHaveLength(10);
     expect(answers).toContainEqual(['q-0', {}]);
     expect(answers).toContainEqual(['q-1', -32_601]);
+  });
+
+  it('that answers [] for an object without members, as PHP does, is understood', async () => {
+    callsAnswer((response, id) => response.end(result(id, { content: [], structuredContent: [] })));
+    expect((await run('find_typed', { term: 'a' })).structuredContent).toEqual({});
+    callsAnswer((response, id) => response.end(result(id, { content: [], structuredContent: [1] })));
+    expect((await run('find_typed', { term: 'a' })).isError).toBe(true);
   });
 
   it('that answers events in any form of line ends is understood', async () => {

@@ -33,15 +33,12 @@ async function compare(tools: readonly ToolConfig[], list: ListTools): Promise<r
     const listed = lists.get(place) ?? (await list(server));
     lists.set(place, listed);
     const definition = listed.get(server.tool);
-    if (definition === undefined) {
-      changes.push({
-        tool,
-        hash: undefined,
-        lines: [`  ${server.upstream} no longer offers ${server.tool}, or offers it twice`],
-      });
+    const hash = definition && hashOf(definition);
+    if (definition === undefined || hash === undefined) {
+      const lines = [`  ${server.upstream} no longer offers ${server.tool}, or offers it twice`];
+      changes.push({ tool, hash, lines });
       continue;
     }
-    const hash = hashOf(definition);
     if (hash === server.hash) continue;
     const { title, description, input, output, annotations } = tool;
     const had = linesOf({ title, description, input, output, annotations, hash: server.hash });

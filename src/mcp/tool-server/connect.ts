@@ -8,6 +8,8 @@ import { EARLIER, exchange, MODERN, type Reply, type ServerCaller, type ServerSe
 export type Listed = ReadonlyMap<string, Definition | undefined>;
 
 const MOST_PAGES = 20;
+/** Sessions that are begun for one connection, or for one call. */
+export const MOST_SESSIONS = 5;
 /** The characters that the specification allows, and a length that no server needs. */
 const SESSION_ID = /^[\x21-\x7e]{1,256}$/;
 
@@ -25,29 +27,33 @@ export async function connect(
     if (!('failed' in tools)) return { session, tools };
   }
   const hello = { protocolVersion: EARLIER[0], capabilities: {}, clientInfo: { name: 'coursegate', version: '1' } };
-  const greeted = await exchange(caller, { revision: undefined }, 'initialize', hello);
-  if ('failed' in greeted) return greeted;
-  const { sessionId: id, result } = greeted;
-  const revision = EARLIER.find((one) => one === result.protocolVersion);
-  if (revision === undefined || (id !== undefined && !SESSION_ID.test(id)))
-    throw new GatewayError('upstream_invalid', { cause: new Error('The MCP server has no revision in common.') });
-  const session = { revision, id };
-  await tell(caller, session, { method: 'notifications/initialized' });
-  const tools = await listTools(caller, session);
-  return 'failed' in tools ? tools : { session, tools };
+  for (let begun = 1; ; begun += 1) {
+    const greeted = await exchange(caller, { revision: undefined }, 'initialize', hello);
+    if ('failed' in greeted) return greeted;
+    const { sessionId: id, result } = greeted;
+    const revision = EARLIER.find((one) => one === result.protocolVersion);
+    if (revision === undefined || (id !== undefined && !SESSION_ID.test(id)))
+      throw new GatewayError('upstream_invalid', { cause: new Error('The MCP server has no revision in common.') });
+    const session = { revision, id };
+    await tell(caller, session, { method: 'notifications/initialized' });
+    const tools = await listTools(caller, session);
+    if (!('failed' in tools)) return { session, tools };
+    // WordPress loses a session when another app of the member sends something at the same time.
+    if (!tools.notRun || begun === MOST_SESSIONS) return tools;
+  }
 }
 
 async function listTools(
   caller: ServerCaller,
   session: ServerSession,
-): Promise<Listed | { readonly failed: FailedOutcome }> {
+): Promise<Listed | Extract<Reply, { failed: FailedOutcome }>> {
   const tools = new Map<string, Definition | undefined>();
   let cursor: unknown;
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const reply: Reply = await exchange(caller, session, 'tools/list', cursor === undefined ? {} : { cursor });
     if ('failed' in reply) return reply;
     const { tools: entries, nextCursor, resultType }: JsonObject = reply.result;
-    if (session.revision === MODERN && resultType !== 'complete') return { failed: NO_TOOLS };
+    if (session.revision === MODERN && resultType !== 'complete') return { failed: NO_TOOLS, notRun: false };
     for (const definition of [entries].flat().flatMap((entry) => definitionOf(entry) ?? [])) {
       tools.set(definition.name, tools.has(definition.name) ? undefined : definition);
     }

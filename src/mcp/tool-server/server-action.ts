@@ -8,6 +8,7 @@ import type { CallForPrincipal } from '../../upstream/request.ts';
 import { fillPlaceholders, type ToolInput } from '../argument-template.ts';
 import { cleanValue } from '../cleaning.ts';
 import { type BuiltAction, type CallContext, type FailedOutcome, memberOf, type ToolOutcome } from '../tool.ts';
+import { MOST_SESSIONS } from './connect.ts';
 import { ToolServerConnections } from './connections.ts';
 import { exchange, type Reply, type ServerCaller } from './exchange.ts';
 
@@ -27,7 +28,8 @@ export function serverActions(
     tools.flatMap(({ server }) => server?.tool ?? []),
     clock,
   );
-  return ({ name, scopes }, server) => {
+  return ({ name, scopes, output, result }, server) => {
+    const isObjectOnly = output !== undefined && result === undefined;
     const { upstream, path, tool, hash } = server;
     const set = Object.keys(server.arguments);
     const own = parameterNames(set);
@@ -58,13 +60,14 @@ export function serverActions(
         const caller = callerOf(context);
         const params = { name: tool, arguments: argumentsOf(input, context.principal) };
         let connection = await connections.get(caller);
-        for (let isFirst = true; ; isFirst = false) {
+        for (let made = 1; ; made += 1) {
           if ('failed' in connection) return connection.failed;
           const refused = changed(connection.hashes.get(tool));
           if (refused !== undefined) return refused;
           const { session } = connection;
           const reply = await exchange(caller, session, 'tools/call', params);
-          if (!isFirst || session.id === undefined || !('failed' in reply) || !reply.notRun) return outcomeOf(reply);
+          if (session.id === undefined || !('failed' in reply) || !reply.notRun || made === MOST_SESSIONS)
+            return outcomeOf(reply, isObjectOnly);
           // The server may have forgotten the session.
           connection = await connections.renew(caller, connection);
           if ('session' in connection && connection.session.id === session.id) return reply.failed;
@@ -91,8 +94,11 @@ function filled(text: string, principal: Principal): string {
   return fillPlaceholders(text, (name) => (name === 'member.id' ? memberOf(principal).sub : `{${name}}`));
 }
 
-/** The outcome of a call: its structured content, or its texts and links. Images, sounds and files are left out. */
-async function outcomeOf(reply: Reply): Promise<ToolOutcome> {
+/**
+ * The outcome of a call: its structured content, or its texts and links. Images, sounds and files are left out.
+ * @param isObjectOnly whether the tool returns nothing but an object
+ */
+async function outcomeOf(reply: Reply, isObjectOnly: boolean): Promise<ToolOutcome> {
   if ('failed' in reply) return reply.failed;
   const { structuredContent, content, isError, resultType = 'complete' } = reply.result;
   if (resultType !== 'complete') return ASKS;
@@ -102,6 +108,9 @@ async function outcomeOf(reply: Reply): Promise<ToolOutcome> {
     const reported = await cleanValue(text, LONGEST_ERROR);
     return { kind: 'failed', message: `${FAILED}: ${String(reported)}` };
   }
+  // PHP writes an object without members as [].
+  if (isObjectOnly && Array.isArray(structuredContent) && structuredContent.length === 0)
+    return { kind: 'value', value: {} };
   if (typeof structuredContent === 'object' && structuredContent !== null)
     return { kind: 'value', value: structuredContent };
   const links = blocks.flatMap((block) => linkOf(block) ?? []);

@@ -27,6 +27,8 @@ export interface ToolServer {
   messages(method?: string): { message: Loose; values: (name: string) => string[] }[];
   /** Forgets every session, as a server that restarts. */
   forget(): void;
+  /** Forgets the next sessions, each after this many requests, as WordPress when a member's apps overwrite them. */
+  forgetNext(count: number, requests: number): void;
   /** Speaks through the SDK again, after a test has replaced the script. */
   restore(): void;
   close(): Promise<void>;
@@ -39,7 +41,8 @@ export interface ToolServer {
 export async function startToolServer(kind: 'v2' | 'v1' | 'v1-json'): Promise<ToolServer> {
   const tools: Loose[] = [];
   const handlers: ToolServer['handlers'] = {};
-  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const sessions = new Map<string, { transport: StreamableHTTPServerTransport; left: number }>();
+  let doomed = { count: 0, requests: 0 };
   const called = async (name: string, args: object, during: DuringCall): Promise<Loose> => {
     const handler = handlers[name];
     if (handler === undefined) throw new Error(`no tool ${name}`);
@@ -85,7 +88,10 @@ export async function startToolServer(kind: 'v2' | 'v1' | 'v1-json'): Promise<To
     const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       enableJsonResponse: kind === 'v1-json',
-      onsessioninitialized: (id) => void sessions.set(id, transport),
+      onsessioninitialized(id) {
+        doomed.count -= 1;
+        sessions.set(id, { transport, left: doomed.count < 0 ? Number.POSITIVE_INFINITY : doomed.requests });
+      },
       onsessionclosed: (id) => void sessions.delete(id),
     });
     await server.connect(transport as Loose);
@@ -109,7 +115,9 @@ export async function startToolServer(kind: 'v2' | 'v1' | 'v1-json'): Promise<To
     }
     const [id] = recorded.values('mcp-session-id');
     const body = text === '' ? undefined : JSON.parse(text);
-    const known = id === undefined ? undefined : sessions.get(id);
+    const session = id === undefined ? undefined : sessions.get(id);
+    if (session !== undefined && body?.id !== undefined) session.left -= 1;
+    const known = session !== undefined && session.left >= 0 ? session.transport : undefined;
     if (known === undefined && body?.method !== 'initialize') {
       // The second is the answer of WordPress' MCP adapter 0.4, and the first that of the specification.
       const [status, code] = id === undefined ? [400, -32_600] : kind === 'v1' ? [404, -32_001] : [200, -32_602];
@@ -134,6 +142,9 @@ export async function startToolServer(kind: 'v2' | 'v1' | 'v1-json'): Promise<To
         .map(({ body, values }) => ({ message: JSON.parse(body.toString()), values }))
         .filter(({ message }) => method === undefined || message.method === method),
     forget: () => sessions.clear(),
+    forgetNext(count, requests) {
+      doomed = { count, requests };
+    },
     restore: () => upstream.script(script),
     close: () => upstream.close(),
   };
