@@ -198,16 +198,21 @@ describe('the access log', () => {
       {},
       async (world) => {
         await rawRequest(world.origin, { path: '/api/v1/whoami' });
+        await rawRequest(world.origin, { path: '/a-page-of-the-site' });
       },
       { upstreams: { school: { url: 'http://127.0.0.1:1' } } },
     );
-    expect(lines[0]).toMatchObject({
-      status: 502,
-      upstream: 'school',
-      verdict: 'failed',
-      reason: 'upstream_unreachable',
-    });
-    expect(lines[0]).not.toHaveProperty('upstream_ms');
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line).toMatchObject({
+        status: 502,
+        upstream: 'school',
+        verdict: 'failed',
+        reason: 'upstream_unreachable',
+      });
+      expect(line).not.toHaveProperty('upstream_ms');
+    }
+    expect(lines[1]).toMatchObject({ route: 'site' });
   });
 
   it.each([
