@@ -213,6 +213,10 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
           tosUri: 'https://school.example/terms',
         },
         name: 'A | B `school` <x>',
+        resources: [
+          { path: '/api/v2', name: 'Second API', scopes: ['courses:read'] },
+          { path: '/api/v3', scopes: ['courses:read'] },
+        ],
       },
     });
     try {
@@ -229,6 +233,8 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
       expect(said).not.toContain('/api/oauth/register');
       expect(said).toContain('gets access to A \\| B \\`school\\` \\<x\\> on behalf of');
       expect(said).toContain('<mailto:help@school.example>');
+      expect(said).toContain(`| Separate resource: Second API | \`${other.origin}/api/v2\` |`);
+      expect(said).toContain(`| Separate resource | \`${other.origin}/api/v3\` |`);
       expect(said).toContain('Privacy policy: <https://school.example/privacy>');
       expect(said).toContain('Terms of service: <https://school.example/terms>');
       const [server, resource, api] = await Promise.all(
