@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { failedFilesReporter } from './support/failed-files.ts';
@@ -81,11 +80,10 @@ export default defineConfig({
       { extends: true, test: { name: 'test:all', include: SLOW } },
     ],
     pool: 'forks',
-    // Half of the time, a file waits: for a process to start, a timer, a disk.
-    maxWorkers: Math.min(8, 2 * availableParallelism()),
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', skippedReporter((text) => void process.stdout.write(text)), failedFilesReporter],
-    // When a test hangs, not when it is slow: the workers share the machine with browsers, databases and whole frameworks,
+    // When a test hangs, not when it is slow: two workers share the machine with browsers, databases and whole frameworks,
     // and the machine may be four times slower than usual.
     testTimeout: 180_000,
     hookTimeout: 180_000,
