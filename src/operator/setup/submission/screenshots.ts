@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,9 +17,17 @@ const MOST = 5;
 const PATIENCE = 60_000;
 
 /** The path of a Chromium: `CHROMIUM`, or one that is on the path of programs; undefined if there is none. */
-export function findChromium({ CHROMIUM, PATH = '' }: Readonly<Record<string, string | undefined>>) {
+export async function findChromium({ CHROMIUM, PATH = '' }: Readonly<Record<string, string | undefined>>) {
   const usual = PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)));
-  return (CHROMIUM === undefined ? usual : [CHROMIUM]).find((path) => existsSync(path));
+  for (const path of CHROMIUM === undefined ? usual : [CHROMIUM])
+    if (
+      await access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path;
+  return undefined;
 }
 
 /** Takes pictures of cards with what their tools have returned, and returns their paths. */

@@ -67,7 +67,7 @@ export async function writeSubmission(options: SubmissionOptions) {
   const compiled = options.compile(schema);
   const invalid = typeof compiled === 'function' ? compiled(submission) : compiled.mistake;
   const shown = calls.filter(({ tool, refused }) => tool.card !== undefined && refused === undefined);
-  const chromium = findChromium(environment);
+  const chromium = await findChromium(environment);
   const cases = [...positive.slice(0, POSITIVE), ...negative];
   const promptOf = new Map(positive.map((one) => [one.case.tools_triggered, one.case.user_prompt]));
   const view = {
