@@ -17,7 +17,8 @@ export function cachedIntrospect(
   checked: (result: 'active' | 'inactive' | 'failed', remembered: boolean) => void = () => {},
 ) {
   const tokens = new LRUCache<string, ActiveToken>({
-    max: CAPACITY,
+    maxSize: CAPACITY,
+    sizeCalculation: () => 1,
     ttl: LIFETIME,
     ttlResolution: 0,
     perf: { now: clock },

@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { readFields } from '../../src/account/read-fields.ts';
+import { mutationFields, readFields } from '../../src/account/read-fields.ts';
 
 it.each<[string, string, object | null | undefined, string[]]>([
   [
@@ -47,4 +47,12 @@ it.each<[string, string, object | null | undefined, string[]]>([
 it('readFields looks at the operation that was run', () => {
   const document = parse('query A { viewer { id } } query B { viewer { email } }');
   expect(readFields(document, 'B', { viewer: { email: 'a' } })).toEqual(['viewer.email']);
+});
+
+it('mutationFields names each called field once, sorted, without the schema fields', () => {
+  const document = parse(
+    'mutation { save { id } __typename a: save { id } ...F } fragment F on Mutation { cancel { id } }',
+  );
+  expect(mutationFields(document, undefined)).toBe('cancel,save');
+  expect(mutationFields(parse('{ viewer { id } }'), undefined)).toBeUndefined();
 });

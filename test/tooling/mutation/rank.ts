@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { importsIn, reachedFrom } from '../../support/imports.ts';
 
-/** Tests of the repository and slow tests of the packaging, rather than of single lines: they run last. */
-const LAST = /^test\/([^/]+$|(image|helm|soak|integrations|packaging|fuzz|faults|attack|docs)\/)/;
+/** Tests of the repository, and those that take minutes, rather than of single lines: they run last. */
+const LAST =
+  /^test\/([^/]+$|(image|helm|soak|integrations|packaging|fuzz|faults|attack|docs)\/|simulation\/(schedules|planted)|process\/schools\/move)/;
 /** A test that starts the gate as a process sees what `main.ts` imports. */
 const STARTS_PROCESS = /main\.ts|bin\/coursegate|gateProcess|runToEnd/;
 
