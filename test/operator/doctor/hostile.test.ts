@@ -1,9 +1,18 @@
+import { lookup } from 'node:dns/promises';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
+import { hostname } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { doctor } from '../../../src/operator/doctor/doctor.ts';
 import { exitCode, toJson } from '../../../src/operator/doctor/report.ts';
 import { toText } from '../../../src/operator/doctor/report-text.ts';
+
+const name = hostname();
+/** Most machines find their own name, at an address that is not on the internet. */
+const isOfThisMachine = await lookup(name).then(
+  ({ address }) => /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|::1$|f[cd])/.test(address),
+  () => false,
+);
 
 const open: { server: Server; cut: () => void }[] = [];
 afterEach(async () => {
@@ -190,6 +199,24 @@ describe('a hostile server', () => {
       level: 'skipped',
       seen: 'no request to https://10.0.0.1: it is in a private network',
     });
+  });
+
+  it.skipIf(!isOfThisMachine)('cannot make the doctor contact a name that leads into a private network', async () => {
+    let elsewhere = 0;
+    const other = await serve((_request, response) => {
+      elsewhere += 1;
+      response.end('{}');
+    });
+    const token_endpoint = `https://${name}:${new URL(other).port}/token`;
+    const origin = await serve((request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(metadata(`http://${request.headers.host}`, { token_endpoint }));
+    });
+    const { findings } = await doctor({ url: `${origin}/mcp`, only: ['token.errors'] });
+    expect(findings).toMatchObject([
+      { level: 'skipped', seen: `no request to ${name}: it resolves to a private network` },
+    ]);
+    expect(elsewhere).toBe(0);
   });
 
   it('that sends Retry-After is retried once', async () => {

@@ -11,7 +11,7 @@ const STARTS_PROCESS = /main\.ts|bin\/coursegate|gateProcess|runToEnd/;
 /**
  * The test files that depend on a module, ordered by how likely they are to detect a change of one of its lines: its own
  * test, those of its folder, those that import it, then the others. Each group begins with those that have most words in
- * common with the line.
+ * common with the line and take little time.
  */
 export interface Ranking {
   testsFor(file: string, line: number): readonly string[];
@@ -24,7 +24,10 @@ export function rankTests(root: string, tests: readonly string[]): Ranking {
   );
   const folders = new Set(tests.map((test) => dirname(test)));
 
-  const all = tests.map((file) => ({ file, words: wordsOf(read(file) + file), sees: reachedFrom(file, importsOf) }));
+  const all = tests.map((file) => {
+    const text = read(file);
+    return { file, words: wordsOf(text + file), sees: reachedFrom(file, importsOf), cost: costOf(text) };
+  });
   const frequency = new Map<string, number>();
   for (const { words } of all) for (const word of words) frequency.set(word, (frequency.get(word) ?? 0) + 1);
 
@@ -45,17 +48,23 @@ export function rankTests(root: string, tests: readonly string[]): Ranking {
           return steps === 1 || basename(test).startsWith(basename(own, '.test.ts')) ? 1 : 2;
         return steps === 1 ? 3 : 4;
       };
-      const scored = all.flatMap(({ file: test, words, sees }) => {
+      const scored = all.flatMap(({ file: test, words, sees, cost }) => {
         const steps = sees.get(file);
         if (steps === undefined) return [];
         const common = [...near].reduce((sum, word) => sum + (words.has(word) ? weight(word) : 0), 0);
         // A long test has more words in common with every line.
-        const score = common / Math.sqrt(words.size);
+        const score = common / Math.sqrt(words.size) / cost;
         return [{ test, group: groupOf(test, steps), score }];
       });
       return scored.toSorted((a, b) => a.group - b.group || b.score - a.score).map(({ test }) => test);
     },
   };
+}
+
+/** How long a test takes, roughly: a browser takes ten times as long as a gate in this process. */
+function costOf(text: string): number {
+  if (/chromium/i.test(text)) return 10;
+  return STARTS_PROCESS.test(text) || /support\/command\.ts/.test(text) ? 4 : 1;
 }
 
 /** Words and parts of compound words, in lower case: `openAnswers` and `open-answers` have the same. */
