@@ -41,9 +41,11 @@ export function rankTests(root: string, tests: readonly string[]): Ranking {
       // Modules of a folder without tests are tested in the folder above.
       let folder = dirname(own);
       while (folder !== 'test' && !folders.has(folder)) folder = dirname(folder);
-      const groupOf = (test: string, steps: number) => {
+      const groupOf = (test: string, steps: number, cost: number) => {
         if (LAST.test(test)) return 5;
         if (test === own) return 0;
+        // A browser shows the pages of its folder, and takes minutes for those of others.
+        if (cost === BROWSER && dirname(test) !== folder) return 4;
         if (folder !== 'test' && test.startsWith(`${folder}/`))
           return steps === 1 || basename(test).startsWith(basename(own, '.test.ts')) ? 1 : 2;
         return steps === 1 ? 3 : 4;
@@ -54,16 +56,18 @@ export function rankTests(root: string, tests: readonly string[]): Ranking {
         const common = [...near].reduce((sum, word) => sum + (words.has(word) ? weight(word) : 0), 0);
         // A long test has more words in common with every line.
         const score = common / Math.sqrt(words.size) / cost;
-        return [{ test, group: groupOf(test, steps), score }];
+        return [{ test, group: groupOf(test, steps, cost), score }];
       });
       return scored.toSorted((a, b) => a.group - b.group || b.score - a.score).map(({ test }) => test);
     },
   };
 }
 
+const BROWSER = 10;
+
 /** How long a test takes, roughly: a browser takes ten times as long as a gate in this process. */
 function costOf(text: string): number {
-  if (/chromium/i.test(text)) return 10;
+  if (/chromium/i.test(text)) return BROWSER;
   return STARTS_PROCESS.test(text) || /support\/command\.ts/.test(text) ? 4 : 1;
 }
 
