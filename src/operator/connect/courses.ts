@@ -1,3 +1,4 @@
+import { counted } from '../../http/amounts.ts';
 import { listOf, objectOf } from '../../http/json-object.ts';
 import { alignedLines } from './columns.ts';
 import { ConnectError } from './connect-error.ts';
@@ -153,7 +154,7 @@ export function playbackTime(seconds: number): string {
 /** The courses as lines for the terminal: a summary, then a table. */
 export function courseTable({ member, courses, total }: Courses): string[] {
   const who = member === undefined ? 'Courses of the site' : `${member.email ?? 'Member'} (id ${member.id})`;
-  const count = courses.length < total ? `${courses.length} of ${total} courses` : `${total} courses`;
+  const count = courses.length < total ? `${courses.length} of ${counted(total, 'course')}` : counted(total, 'course');
   const head = ['COURSE', 'ACCESS UNTIL', 'LAST WATCHED'];
   const rows = courses.map((course) => [course.slug, accessText(course), watchedText(course)].map(printable));
   return [printable(`${who}: ${count}`), '', ...alignedLines([head, ...rows])];

@@ -32,7 +32,7 @@ describe('connect', () => {
       'COURSE                   ACCESS UNTIL  LAST WATCHED',
       'intro-to-pottery         2027-03-01    lecture l-7 at 1:02:05',
       'drawing-for-<beginners>  for life      not started',
-      'Courses of the site: 1 courses',
+      'Courses of the site: 1 course',
     ]);
     expect(progress.match(/^✓ .+ \(\d+ ms\)$/gm)).toHaveLength(12);
     expect(progress).toContain('✓ Checking that the token was revoked');
@@ -72,7 +72,7 @@ describe('connect', () => {
     const { origin } = await start({ account: false });
     const { data, error } = await run(origin);
     expect(error).toBeUndefined();
-    expect(data).toContain('Courses of the site: 1 courses');
+    expect(data).toContain('Courses of the site: 1 course');
     expect(data).toMatch(/^rest-course +2027-01-15 +–$/m);
   });
 

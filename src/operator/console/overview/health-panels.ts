@@ -1,4 +1,5 @@
 import { fold } from '../../../authorization-server/pages/fold.ts';
+import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { facts } from '../kit/facts.ts';
 import { span } from '../kit/span.ts';
@@ -25,7 +26,7 @@ export function gatePanel(status: GateStatus, registration: Html | undefined, ti
     ['Keys', keysOf(status, times)],
     [
       'Profile',
-      html`${config.profile}, ${config.routes} routes ${observing ? badge('warn', 'observed') : badge('good', 'enforced')}`,
+      html`${config.profile}, ${counted(config.routes, 'route')} ${observing ? badge('warn', 'observed') : badge('good', 'enforced')}`,
     ],
     [
       'In use since',

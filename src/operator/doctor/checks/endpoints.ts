@@ -1,4 +1,5 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { counted } from '../../../http/amounts.ts';
 import type { JsonObject } from '../../../http/json-object.ts';
 import { field, isHtml, jsonObject, mediaType, type SiteAnswer, text, where } from '../answer.ts';
 import type { Ask, Question } from '../ask.ts';
@@ -37,7 +38,7 @@ export const ENDPOINTS = [
       if (answer.status !== 200 || !Array.isArray(keys))
         return failure(`${where(answer)} is not a JWKS (${answer.status})`);
       if (keys.length === 0) return failure('the set is empty');
-      return checkEach(`${keys.length} keys`, keys.entries(), ([at]) => checkKey(keys.map(Object), at));
+      return checkEach(counted(keys.length, 'key'), keys.entries(), ([at]) => checkKey(keys.map(Object), at));
     },
     'token.errors': async (known) => checkError(await post(known, 'token_endpoint', NONSENSE), [400, 401]),
     async 'token.unknown-client'(known) {

@@ -1,3 +1,4 @@
+import { counted } from '../../../http/amounts.ts';
 import { isLoopback } from '../../connect/oauth/transport.ts';
 import { jsonObject, mediaType, type SiteAnswer, strings, text, where } from '../answer.ts';
 import { insteadAt } from '../edges.ts';
@@ -70,7 +71,7 @@ export const RESOURCE_METADATA = [
     },
     'resource.scopes': ({ resources }) =>
       checkEach(
-        `${strings(resources[0].document.scopes_supported).length} scopes`,
+        counted(strings(resources[0].document.scopes_supported).length, 'scope'),
         resources,
         ({ document: { scopes_supported: scopes = [] }, answer }) => {
           if (!Array.isArray(scopes) || strings(scopes).length !== scopes.length)

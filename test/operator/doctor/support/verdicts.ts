@@ -185,7 +185,7 @@ export const VERDICTS: readonly (readonly [check: string, known: object, says: R
   ['endpoint.keys', { ...keys(), ...asking(json(200, {})) }, /^failure: \/at is not a JWKS \(200\)$/],
   ['endpoint.keys', keys(), /^failure: the set is empty$/],
   ['endpoint.keys', keys({ ...EC, d: 'x', k: 'x' }), /^failure: a key without kid is .*\(d, k\)$/],
-  ['endpoint.keys', keys(EC), /^pass: 1 keys$/],
+  ['endpoint.keys', keys(EC), /^pass: 1 key$/],
   ['endpoint.keys', keys({ ...EC, kid: 'a' }, EC), /^warning: a key has no kid$/],
   ['endpoint.keys', keys({ ...EC, kid: 'a' }, { ...EC, kid: 'a' }), /^warning: two keys have the kid a$/],
   ...['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].map(
