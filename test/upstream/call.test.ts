@@ -207,6 +207,32 @@ it('is repeated once if its kept connection turns out to be closed, but only if 
   await raw.close();
 });
 
+it('is repeated on a new connection, as the other kept ones may be closed as well', async () => {
+  const seen: number[] = [];
+  const held: (() => void)[] = [];
+  const raw = await startRawUpstream((socket, connection) => {
+    seen.push(connection);
+    const answer = () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    if (connection > 2) answer();
+    else if (held.length < 3) held.push(answer);
+    else socket.destroy();
+  });
+  const upstreams = { raw: upstreamConfig(raw.url) };
+  const own = createPools(upstreams);
+  const identity = createIdentity({ issuer: 'http://a', signingKey: () => Promise.reject(), clock: Date.now });
+  const send = createCallUpstream({ upstreams, pools: own, origin: 'https://school.example', identity });
+  const ask = () => send({ upstream: 'raw', method: 'GET', path: '/' });
+  const three = [ask(), ask(), ask()];
+  await expect.poll(() => held.length).toBe(3);
+  for (const answer of held) answer();
+  await Promise.all(three);
+  await new Promise(setImmediate);
+  expect((await ask()).body).toBe('ok');
+  expect(seen).toEqual([0, 1, 2, expect.any(Number), 3]);
+  await own.close();
+  await raw.close();
+});
+
 it('is cancelled at the upstream when the caller gives up', async () => {
   const closed = new Promise<void>((resolve) => {
     upstream.script((_request, response) => void response.once('close', resolve));
