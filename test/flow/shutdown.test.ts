@@ -87,6 +87,7 @@ describe('a listener that is drained', () => {
     const waiting = open(get);
     const silent = open('');
     const finish = await begun.promise;
+    const [set, cleared] = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'clearTimeout')];
     const finished = drain.finish(60);
     await idle.closed;
     const now = performance.now.bind(performance);
@@ -95,6 +96,9 @@ describe('a listener that is drained', () => {
     finish();
     await Promise.all([waiting.closed, finished]);
     expect(waiting.received()).toMatch(/Connection: close[\s\S]*late$/);
+    // Nothing keeps the process for the rest of the minute.
+    const minute = set.mock.calls.findIndex(([, wait]) => wait === 60_000);
+    expect(cleared).toHaveBeenCalledWith(set.mock.results[minute]?.value);
   });
 
   it('ends event streams properly when its time is up, and cuts off all other responses', async () => {

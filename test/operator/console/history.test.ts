@@ -97,6 +97,17 @@ describe('the history', () => {
     expect(unmeasured).toBe('09:41 to 10:32: not measured');
   });
 
+  it('marks what failed and what warns, and nothing else', async () => {
+    const { text } = await session.get('/console/history');
+    const lines = [...text.matchAll(/<li class="([^"]*)"><p>(.*?)<\/p>/gs)];
+    const lookOf = (said: string) => lines.find(([, , line]) => line?.includes(said))?.[1];
+    expect(lookOf('New configuration refused')).toBe('bad');
+    expect(lookOf('New configuration applied')).toBe('');
+    expect(lookOf('Registration closed')).toBe('');
+    expect(lookOf('4 requests refused')).toBe('warn');
+    expect(lookOf('8 requests failed')).toBe('bad');
+  });
+
   it('shows one time with five minutes around it, that minute open and the others closed', async () => {
     const { text } = await session.get('/console/history?at=2026-11-24T10:36');
     expect(text).toContain('value="2026-11-24T10:36"');
