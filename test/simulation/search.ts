@@ -6,7 +6,7 @@ import { addAll, newTotal, type Total } from './report.ts';
 export async function searchSchedules(from: number, schedules: number, threads: number): Promise<Total> {
   const runs = Array.from({ length: threads }, async (_, thread) => {
     const workerData = { from: from + thread, until: from + schedules, step: threads };
-    const worker = new Worker(new URL('schedules-thread.ts', import.meta.url), { workerData, resourceLimits: { maxYoungGenerationSizeMb: 64 } });
+    const worker = new Worker(new URL('schedules-thread.ts', import.meta.url), { workerData });
     const [total] = (await once(worker, 'message')) as [Total];
     return total;
   });
