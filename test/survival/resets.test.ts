@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
+import { type ProxyWorld, startProxyWorld, startSignIn } from '../support/proxy-world.ts';
 import { type RawUpstream, startRawUpstream } from '../support/recording-upstream.ts';
 
 let behave: (socket: Socket) => void = () => undefined;
@@ -68,5 +68,54 @@ describe.each(['/public', '/pages'])('B105: on the lane %s', (lane) => {
     const inFlight = async () => (await (await fetch(`${gate.admin}/metrics`)).text()).match(/in_flight (\d+)/)?.[1];
     await expect.poll(inFlight, { message: 'in flight' }).toBe('0');
     expect(gate.log()).not.toMatch(/uncaught failure|"internal"/);
+  });
+});
+
+describe('an upload that is not sent on', () => {
+  let school: Awaited<ReturnType<typeof startSignIn>>;
+  let refusing: ProxyWorld;
+  let held: Socket[] = [];
+  beforeAll(async () => {
+    school = await startSignIn();
+    const upstreams = {
+      school: { url: school.url },
+      broken: { url: upstream.url, breaker: { failures: 1 } },
+      full: { url: upstream.url, maxRequests: 1 },
+    };
+    const routes = ['broken', 'full'].map((name) => ({ match: `* /${name}/**`, upstream: name, anonymous: 'serve' }));
+    const config = { upstreams, routes, site: { upstream: 'broken' } };
+    refusing = await startProxyWorld({ upstream: upstream.url, process: {}, config });
+  });
+  afterAll(async () => {
+    await refusing.close();
+    await school.close();
+  });
+
+  it.each([
+    ['the breaker of its upstream is open', '/broken/x', 'Content-Length: 200000', 'half'],
+    ['the breaker of the site is open', '/pages/x', 'Transfer-Encoding: chunked', '4\r\nhalf\r\n'],
+    ['its upstream is at its limit', '/full/x', 'Content-Length: 200000', 'half'],
+  ])('because %s, and whose client leaves, ends nothing', async (_why, path, framing, body) => {
+    held = [];
+    behave = (socket) => void (path === '/full/x' ? held.push(socket) : socket.destroy());
+    const first = fetch(refusing.origin + path).then(({ status }) => status);
+    if (path === '/full/x') await expect.poll(() => held.length).toBe(1);
+    else expect([502, 503]).toContain(await first);
+    const upload = `POST ${path} HTTP/1.1\r\nHost: ${refusing.host}\r\n${framing}\r\n\r\n${body}`;
+    const staying = await refusing.socket();
+    staying.write(upload);
+    await staying.until(/^HTTP\/1\.1 503 /);
+    staying.socket.destroy();
+    // The gate has to find out that they have left while it answers.
+    const clients = await Promise.all(Array.from({ length: 50 }, () => refusing.socket()));
+    for (const { write, socket } of clients) {
+      write(upload);
+      socket.resetAndDestroy();
+    }
+    await Promise.all(clients.map(({ closed }) => closed));
+    for (const socket of held) socket.destroy();
+    await first;
+    expect((await fetch(`${refusing.origin}/.well-known/oauth-authorization-server`)).status).toBe(200);
+    expect(refusing.log()).not.toMatch(/uncaught failure|"internal"/);
   });
 });
