@@ -116,6 +116,21 @@ export class RequestsInFlight implements RequestList {
     const begun = new RequestInFlight(this.#all, server, request, response);
     (response as Tracked)[REQUEST] = begun;
     whenClosed(response, begun);
+    // Node may go on parsing what a client has sent ahead on a connection that is closed by now, and then never closes
+    // the response.
+    if (!request.socket.closed) return;
+    response.destroy();
+    process.nextTick(() => begun.over || response.emit('close'));
+  }
+
+  /**
+   * Ends the requests that still wait on a connection, because the next one, a CONNECT or an upgrade, takes it over: from
+   * then on Node closes the response whose turn it is, and forgets those behind it. Returns whether there were any.
+   */
+  endWaiting(connection: Duplex): boolean {
+    const waiting = this.#all.filter(({ request }) => request.socket === connection);
+    for (const { response } of waiting) response?.destroy();
+    return waiting.length > 0;
   }
 
   /** Adds an upgrade until its socket closes; undefined if it already has. */

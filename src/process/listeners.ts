@@ -92,6 +92,7 @@ export async function openListeners(
     maxConnectionsPerAddress: Math.ceil((settings.maxConnectionsPerAddress * bounds.public) / settings.maxConnections),
   });
   publicServer.on('upgrade', (request, socket, head) => {
+    if (inFlight.endWaiting(socket)) return;
     const begun = inFlight.beginUpgrade(publicServer, request, socket);
     if (begun !== undefined) dispatch().upgrade(begun, socket, head);
   });
@@ -137,8 +138,12 @@ export async function openListeners(
   // Beyond these, node:net closes a connection as soon as it has accepted it.
   for (const [server, address] of servers.slice(1))
     server.maxConnections = address === settings.decisions?.address ? bounds.decisions : bounds.admin;
-  for (const [server] of servers)
+  for (const [server] of servers) {
     server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
+    server.prependListener('connect', (_request, socket) => {
+      if (inFlight.endWaiting(socket) || server !== publicServer) socket.destroy();
+    });
+  }
   const publicDrain = drainOf(publicServer, inFlight);
   const otherDrains = servers.slice(1).map(([server]) => drainOf(server, inFlight));
 

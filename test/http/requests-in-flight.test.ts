@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, get, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RequestsInFlight, requestOf } from '../../src/http/requests-in-flight.ts';
 
@@ -60,4 +60,41 @@ it('runs the end steps of a request once, in their order, after it has left the 
   await end(response);
   response.emit('close');
   expect(ran).toEqual(['first true 0', 'second true 0']);
+});
+
+it.each([
+  ['whose turn it is', 1],
+  ['that waits for its turn', 2],
+])('the response %s is over at once if its connection has closed before', async (_which, sent) => {
+  const requests = new RequestsInFlight();
+  let isOver = false;
+  let count = 0;
+  const late = Promise.withResolvers<void>();
+  const own = createServer((request, response) => {
+    count += 1;
+    if (count < sent) return;
+    request.socket.once('close', () => {
+      setImmediate(() => {
+        requests.begin(own, request, response);
+        const [begun] = requests.all;
+        if (begun !== undefined)
+          begun.endSteps = [
+            () => {
+              isOver = true;
+            },
+          ];
+        response.end('too late');
+        setImmediate(late.resolve);
+      });
+    });
+  });
+  own.listen(0, '127.0.0.1');
+  await once(own, 'listening');
+  const client = connect((own.address() as AddressInfo).port, '127.0.0.1');
+  client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(sent));
+  await expect.poll(() => count).toBe(sent);
+  client.destroy();
+  await late.promise;
+  expect([isOver, requests.all.length]).toEqual([true, 0]);
+  own.close();
 });

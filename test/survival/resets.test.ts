@@ -119,3 +119,25 @@ describe('an upload that is not sent on', () => {
     expect(refusing.log()).not.toMatch(/uncaught failure|"internal"/);
   });
 });
+
+describe('requests that are sent ahead of another', () => {
+  const inFlight = async () =>
+    (await (await fetch(`${gate.admin}/metrics`)).text()).match(/requests_in_flight (\d+)/)?.[1];
+  const UPGRADE = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
+
+  it.each([
+    ['a CONNECT', 'CONNECT', ''],
+    ['a WebSocket', 'GET', `${UPGRADE}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n`],
+    ['an invalid WebSocket', 'GET', UPGRADE],
+  ])('are over when %s takes their connection, and it closes', async (_what, method, fields) => {
+    const held: Socket[] = [];
+    behave = (socket) => void held.push(socket);
+    const client = await gate.socket();
+    const ahead = `${head('/public')}\r\n`.repeat(20);
+    client.write(`${ahead}${method} /pages/x HTTP/1.1\r\nHost: ${gate.host}\r\n${fields}\r\n`);
+    await client.closed;
+    for (const socket of held) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+    await expect.poll(inFlight).toBe('0');
+    expect(client.received()).toBe('');
+  });
+});
