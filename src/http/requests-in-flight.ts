@@ -62,6 +62,8 @@ export class RequestInFlight {
 
   /** Leaves the list, where the last request takes its place, and runs the end steps. */
   closed(): void {
+    // A response that was cut off while it waited for its turn would never end when that comes.
+    if (this.response?.writableFinished === false) this.request.socket.destroy();
     const last = this.#list.pop();
     if (last !== undefined && last !== this) {
       this.#list[this.#index] = last;
@@ -133,9 +135,9 @@ export class RequestsInFlight implements RequestList {
     return waiting.length > 0;
   }
 
-  /** Adds an upgrade until its socket closes; undefined if it already has. */
+  /** Adds an upgrade until its socket closes; undefined if it was given up. */
   beginUpgrade(server: Server, request: IncomingMessage, socket: Duplex): RequestInFlight | undefined {
-    if (socket.closed) return undefined;
+    if (this.endWaiting(socket) || socket.destroyed) return undefined;
     const begun = new RequestInFlight(this.#all, server, request, undefined);
     whenClosed(socket, begun);
     return begun;

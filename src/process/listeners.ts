@@ -92,11 +92,12 @@ export async function openListeners(
     maxConnectionsPerAddress: Math.ceil((settings.maxConnectionsPerAddress * bounds.public) / settings.maxConnections),
   });
   publicServer.on('upgrade', (request, socket, head) => {
-    if (inFlight.endWaiting(socket)) return;
     const begun = inFlight.beginUpgrade(publicServer, request, socket);
     if (begun !== undefined) dispatch().upgrade(begun, socket, head);
   });
-  publicServer.on('connect', (request, socket) => dispatch().connect(request, socket));
+  publicServer.on('connect', (request, socket) => {
+    if (!inFlight.endWaiting(socket) && !socket.destroyed) dispatch().connect(request, socket);
+  });
   publicServer.on('clientError', (error, socket) => dispatch().unreadable(error, socket));
   continueWhenRead(publicServer);
   lingerAfterEarlyAnswers(publicServer);
@@ -140,9 +141,8 @@ export async function openListeners(
     server.maxConnections = address === settings.decisions?.address ? bounds.decisions : bounds.admin;
   for (const [server] of servers) {
     server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
-    server.prependListener('connect', (_request, socket) => {
-      if (inFlight.endWaiting(socket) || server !== publicServer) socket.destroy();
-    });
+    if (server !== publicServer)
+      server.on('connect', (_request, socket) => inFlight.endWaiting(socket) || socket.destroy());
   }
   const publicDrain = drainOf(publicServer, inFlight);
   const otherDrains = servers.slice(1).map(([server]) => drainOf(server, inFlight));

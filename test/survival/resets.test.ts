@@ -140,4 +140,22 @@ describe('requests that are sent ahead of another', () => {
     await expect.poll(inFlight).toBe('0');
     expect(client.received()).toBe('');
   });
+
+  it('end with their connection when the upstream breaks off one that waits for its turn', async () => {
+    const held: Socket[] = [];
+    behave = (socket) => void held.push(socket);
+    const client = await gate.socket();
+    client.write(`${head('/public')}\r\n`);
+    await expect.poll(() => held.length).toBe(1);
+    client.write(`${head('/pages')}\r\n`);
+    await expect.poll(() => held.length).toBe(2);
+    held[1]?.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
+    const closed = client.closed.then(() => true);
+    await new Promise((resolve) => held[1]?.once('close', resolve));
+    held[0]?.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nfirst');
+    client.write(`${head('/pages')}${UPGRADE}Sec-WebSocket-Key: x\r\n\r\n`);
+    expect(await closed).toBe(true);
+    await expect.poll(inFlight).toBe('0');
+    expect(gate.log()).not.toMatch(/uncaught failure/);
+  });
 });
