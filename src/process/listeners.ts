@@ -141,6 +141,11 @@ export async function openListeners(
     server.maxConnections = address === settings.decisions?.address ? bounds.decisions : bounds.admin;
   for (const [server] of servers) {
     server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
+    // As Node answers it by itself, but among those in flight: an upgrade may follow on its connection.
+    server.on('checkExpectation', (request, response) => {
+      inFlight.begin(server, request, response);
+      response.writeHead(417).end();
+    });
     if (server !== publicServer)
       server.on('connect', (_request, socket) => inFlight.endWaiting(socket) || socket.destroy());
   }

@@ -141,6 +141,14 @@ describe('requests that are sent ahead of another', () => {
     expect(client.received()).toBe('');
   });
 
+  it('do not end the process when one of them is not for the gate to answer, and an upgrade follows', async () => {
+    const client = await gate.socket();
+    client.write(`${head('/public')}Expect: x\r\n\r\n${head('/member')}${UPGRADE}\r\n`);
+    await client.closed;
+    await expect.poll(inFlight).toBe('0');
+    expect(gate.log()).not.toMatch(/uncaught failure/);
+  });
+
   it('end with their connection when the upstream breaks off one that waits for its turn', async () => {
     const held: Socket[] = [];
     behave = (socket) => void held.push(socket);
