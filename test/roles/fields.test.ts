@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { MappingError } from '../../src/account/connect/mistakes.ts';
+import { MappingError, Mistakes } from '../../src/account/connect/mistakes.ts';
+import { readContract } from '../../src/account/contract.ts';
 import { createAccount } from '../../src/account/endpoint.ts';
+import { readFieldRoles } from '../../src/account/field-roles.ts';
 import { contractFiles, LIMITS } from '../account/support/account.ts';
 
 const mistakes = (field: string, more: { hasRoles?: boolean; mapping?: string; recorded?: string } = {}): string[] => {
@@ -85,4 +87,17 @@ extend type Viewer { course: Course @graphql(source: "school") }`,
   expect(given('', role)).toEqual([
     '4 Course.title: @requiresRole: must be at the field with @graphql, not at one that comes with its object',
   ]);
+});
+
+test.each([
+  ['', 'This needs the role admin.'],
+  ['"The marks of the year." ', 'The marks of the year. This needs the role admin.'],
+])('the description of a field says which role it needs, after %j', (description, described) => {
+  const grades = `${description}grades: Boolean @requiresRole(role: "admin")`;
+  const files = contractFiles(`type Query { viewer: Viewer! }\ntype Viewer { id: ID!\n${grades} }`);
+  const contract = readContract(files, new Mistakes(), undefined);
+  readFieldRoles(contract, true, new Mistakes());
+  expect(contract.schema.toConfig().types.find(({ name }) => name === 'Viewer')).toMatchObject({
+    _fields: { grades: { description: described } },
+  });
 });
