@@ -17,9 +17,7 @@ export function cachedIntrospect(
   checked: (result: 'active' | 'inactive' | 'failed', remembered: boolean) => void = () => {},
 ) {
   const tokens = new LRUCache<string, ActiveToken>({
-    // With `max`, the cache would fill lists of that length before the first request.
-    maxSize: CAPACITY,
-    sizeCalculation: () => 1,
+    max: CAPACITY,
     ttl: LIFETIME,
     ttlResolution: 0,
     perf: { now: clock },
