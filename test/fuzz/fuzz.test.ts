@@ -60,7 +60,8 @@ async function round(one: fc.Arbitrary<Case>, token: fc.Arbitrary<boolean>, seed
       try {
         await stand.run(batch);
       } catch (failure) {
-        console.log(`fuzz: seed ${seed} failed: ${(failure as Error).message.slice(0, 400)}\n${stand.lastWords()}`);
+        const words = await stand.lastWords();
+        console.log(`fuzz: seed ${seed} failed: ${(failure as Error).message.slice(0, 400)}\n${words}`);
         // The smaller case that is tried next gets a gate of its own.
         await renew();
         throw failure;

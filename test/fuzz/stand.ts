@@ -25,8 +25,8 @@ export interface Case {
 export interface Stand {
   /** Sends what clients send, answers what an upstream answers, and checks everything. Throws what does not hold. */
   run(batch: Batch): Promise<void>;
-  /** The end of what the gate has printed about failures. */
-  lastWords(): string;
+  /** What the gate has in flight, how many lines of its log were lost, and the end of what it printed about failures. */
+  lastWords(): Promise<string>;
   /** That nothing was left behind. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -147,7 +147,14 @@ export async function startStand(): Promise<Stand> {
 
   return {
     run,
-    lastWords: () => (gate.process?.stderr() ?? '').slice(-2_000),
+    async lastWords() {
+      const metrics = await fetch(`${gate.admin}/metrics`).then(
+        (answer) => answer.text(),
+        (thrown) => `no metrics: ${thrown}`,
+      );
+      const counts = metrics.match(/^(coursegate_\w*(in_flight|dropped_lines)|no metrics).*$/gm) ?? [];
+      return [...counts, (gate.process?.stderr() ?? '').slice(-2_000)].join('\n');
+    },
     async settled() {
       upstream.hangUp();
       await expect
