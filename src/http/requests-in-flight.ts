@@ -62,7 +62,7 @@ export class RequestInFlight {
 
   /** Leaves the list, where the last request takes its place, and runs the end steps. */
   closed(): void {
-    // A response that was cut off while it waited for its turn would never end when that comes.
+    // A response that was cut off before its turn would block its connection when its turn comes.
     if (this.response?.writableFinished === false) this.request.socket.destroy();
     const last = this.#list.pop();
     if (last !== undefined && last !== this) {
@@ -126,8 +126,8 @@ export class RequestsInFlight implements RequestList {
   }
 
   /**
-   * Ends the requests that still wait on a connection, because the next one, a CONNECT or an upgrade, takes it over: from
-   * then on Node closes the response whose turn it is, and forgets those behind it. Returns whether there were any.
+   * Closes a connection on which requests still wait for their responses when a CONNECT or an upgrade takes it over: from
+   * then on Node would close only the response whose turn it is, and forget those behind it. Returns whether there were any.
    */
   endWaiting(connection: Duplex): boolean {
     const waiting = this.#all.filter(({ request }) => request.socket === connection);
@@ -135,7 +135,7 @@ export class RequestsInFlight implements RequestList {
     return waiting.length > 0;
   }
 
-  /** Adds an upgrade until its socket closes; undefined if it was given up. */
+  /** Adds an upgrade until its socket closes; undefined if the socket is closed, or is closed here: see `endWaiting`. */
   beginUpgrade(server: Server, request: IncomingMessage, socket: Duplex): RequestInFlight | undefined {
     if (this.endWaiting(socket) || socket.destroyed) return undefined;
     const begun = new RequestInFlight(this.#all, server, request, undefined);

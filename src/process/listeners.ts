@@ -141,7 +141,8 @@ export async function openListeners(
     server.maxConnections = address === settings.decisions?.address ? bounds.decisions : bounds.admin;
   for (const [server] of servers) {
     server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
-    // As Node answers it by itself, but among those in flight: an upgrade may follow on its connection.
+    // Node answers in the same way without this, but then the request would not count as in flight, and an upgrade behind
+    // it on its connection would be answered before it is.
     server.on('checkExpectation', (request, response) => {
       inFlight.begin(server, request, response);
       response.writeHead(417).end();

@@ -65,8 +65,8 @@ export function uploadOf(request: IncomingMessage, limit: number, scan?: BodySca
   });
   // An aborted request emits 'error' and then 'close'. 'close' alone would be enough, but 'error' must have a listener.
   request.on('close', onGone).on('error', onGone);
-  // The same for a body that is never asked for, because its upstream is at its limit or its breaker is open: without a
-  // listener, a client that leaves while it is refused would end the process.
+  // The body needs a listener too: if its upstream is at its limit, or its breaker is open, nothing ever reads it, and a
+  // client that leaves while it is refused would end the process.
   body.on('error', () => undefined);
   return body;
 }

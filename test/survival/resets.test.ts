@@ -141,17 +141,6 @@ describe('requests that are sent ahead of another', () => {
     expect(client.received()).toBe('');
   });
 
-  it.each(['CONNECT /pages/x', 'GET /pages/x'])(
-    'and answered at once, are closed with %s behind them',
-    async (line) => {
-      const client = await gate.socket();
-      client.write(`${head('/public/%00')}\r\n${line} HTTP/1.1\r\nHost: ${gate.host}\r\n${UPGRADE}\r\n`);
-      await client.closed;
-      await expect.poll(inFlight).toBe('0');
-      expect(gate.log()).not.toMatch(/uncaught failure/);
-    },
-  );
-
   it('do not end the process when one of them is not for the gate to answer, and an upgrade follows', async () => {
     const client = await gate.socket();
     client.write(`${head('/public')}Expect: x\r\n\r\n${head('/member')}${UPGRADE}\r\n`);
